@@ -1,0 +1,47 @@
+package sim
+
+import (
+	"fmt"
+	"hash/fnv"
+	"time"
+)
+
+// draw returns 64 random bits for one named purpose. The same seed, purpose and number give the same bits, whatever
+// else was drawn: acting on one instance never changes the luck of another.
+func (c *Cloud) draw(purpose string, n uint64) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(purpose)) // hash writes never fail
+	x := h.Sum64() ^ mix(c.cfg.Seed+0x9e3779b97f4a7c15) ^ mix(n+0x7f4a7c159e3779b9)
+	return mix(x)
+}
+
+// mix is the finalizer of the SplitMix64 generator: each input bit changes about half of the output bits.
+func mix(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// drawDuration returns a random duration d with 0 <= d < below, in whole milliseconds.
+func (c *Cloud) drawDuration(purpose string, n uint64, below time.Duration) time.Duration {
+	ms := uint64(below / time.Millisecond)
+	if ms == 0 {
+		return 0
+	}
+	return time.Duration(c.draw(purpose, n)%ms) * time.Millisecond
+}
+
+// newID returns the next random name: a prefix and 17 hexadecimal digits, as EC2 has them.
+func (c *Cloud) newID(prefix string) string {
+	c.names++
+	return fmt.Sprintf("%s0%016x", prefix, c.draw("id "+prefix, c.names))
+}
+
+// newUUID returns the next random identifier in the form of a version 4 UUID.
+func (c *Cloud) newUUID() string {
+	c.names++
+	a, b := c.draw("uuid high", c.names), c.draw("uuid low", c.names)
+	return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>48&0xfff, b&0xffffffffffff)
+}
