@@ -27,7 +27,7 @@ type Cloud struct {
 	alarms       []*alarm
 	beats        map[string]Beat
 	beatsLost    bool
-	zonesDown    map[string]bool
+	zonesDown    map[string]time.Time
 
 	activities []*Activity
 	events     []Event
@@ -43,7 +43,7 @@ func NewCloud(cfg Config) *Cloud {
 		instances:    map[string]*instance{},
 		dependencies: map[string]*dependency{},
 		beats:        map[string]Beat{},
-		zonesDown:    map[string]bool{},
+		zonesDown:    map[string]time.Time{},
 	}
 	c.every(cfg.SampleEvery, orderLast, c.sample)
 	return c
@@ -66,10 +66,16 @@ func (c *Cloud) Advance(to time.Time) {
 		if !ok {
 			panic("sim: foreign item in the queue")
 		}
-		c.now = next.at
+		if next.at.After(c.now) {
+			c.settle()
+			c.now = next.at
+		}
 		next.do()
 	}
-	c.now = to.UTC()
+	if to.After(c.now) {
+		c.settle()
+		c.now = to.UTC()
+	}
 }
 
 // Next returns the time of the next event, and false when nothing will ever happen.

@@ -1,0 +1,121 @@
+package sim
+
+import "slices"
+
+// registerMember registers an instance in every target group of its group, on every port.
+func (c *Cloud) registerMember(i *instance) []*registration {
+	var out []*registration
+	for _, t := range i.group.targets {
+		for _, port := range t.spec.Ports {
+			r := &registration{tg: t, inst: i, port: port, state: TargetInitial, reason: ReasonInitialChecking}
+			if t.spec.NotInUse {
+				r.state, r.reason = TargetUnused, ReasonNotInUse
+			}
+			i.regs = append(i.regs, r)
+			t.regs = append(t.regs, r)
+			out = append(out, r)
+			c.names++
+			phase := c.drawDuration("probe phase", c.names, t.spec.Interval)
+			c.everyWhile(c.now.Add(phase), t.spec.Interval, orderNormal, func() bool { return c.probe(r) })
+		}
+	}
+	i.group.account.dirty = true
+	return out
+}
+
+func (c *Cloud) dropRegistration(r *registration) {
+	r.gone = true
+	same := func(other *registration) bool { return other == r }
+	r.tg.regs = slices.DeleteFunc(r.tg.regs, same)
+	r.inst.regs = slices.DeleteFunc(r.inst.regs, same)
+	r.inst.group.account.dirty = true
+}
+
+// probe sends one health check. The answer of a check that times out is known after the timeout.
+func (c *Cloud) probe(r *registration) bool {
+	if r.gone || r.state == TargetDraining {
+		return false
+	}
+	if r.state == TargetUnused {
+		return true
+	}
+	reason := c.answer(r.inst, r.tg.spec)
+	if reason == ReasonTimeout {
+		c.after(r.tg.spec.Timeout, func() { c.probed(r, reason) })
+		return true
+	}
+	c.probed(r, reason)
+	return true
+}
+
+// probed counts the result of a probe. A new target needs one success, one that was unhealthy the healthy count. Source: target
+// group health check page.
+func (c *Cloud) probed(r *registration, reason string) {
+	if r.gone || r.state == TargetDraining || r.state == TargetUnused {
+		return
+	}
+	if reason == "" {
+		r.passes, r.fails = r.passes+1, 0
+		if r.state == TargetInitial || r.state == TargetUnhealthy && r.passes >= r.tg.spec.HealthyCount {
+			c.setTarget(r, TargetHealthy, "")
+		}
+		return
+	}
+	r.passes, r.fails = 0, r.fails+1
+	if r.fails >= r.tg.spec.UnhealthyCount {
+		c.setTarget(r, TargetUnhealthy, reason)
+	}
+}
+
+// setTarget changes the state of a target; a new reason in the same state makes no event.
+func (c *Cloud) setTarget(r *registration, state TargetState, reason string) {
+	if r.state == state {
+		r.reason = reason
+		return
+	}
+	r.state, r.reason, r.passes, r.fails = state, reason, 0, 0
+	r.inst.group.account.dirty = true
+	text := string(state)
+	if reason != "" {
+		text += "[" + reason + "]"
+	}
+	c.record(Event{Group: r.inst.group.spec.Name, Instance: r.inst.id, Kind: EventTarget, Text: r.tg.spec.Name + " " + text})
+}
+
+// answer is what an instance answers to a check: empty for a pass, or the reason code of the failure.
+func (c *Cloud) answer(i *instance, spec TargetGroupSpec) string {
+	kind, _ := c.brokenness(i)
+	switch {
+	case kind == Freeze || kind == Impaired:
+		return ReasonTimeout
+	case kind == Crash || kind == Stopped || !i.up:
+		return ReasonFailed
+	case kind == BrokenAgent && spec.Path == PathOwn, i.noAgent && spec.Path == PathOwn:
+		return ReasonFailed
+	case i.group.badVersions[i.version]:
+		return ReasonMismatch
+	case spec.Path == PathStatic:
+		return ""
+	case kind == Hang && spec.Path != PathOwn:
+		return ReasonTimeout
+	case kind == FullDisk || kind == BadPool || kind == Hang:
+		return ReasonMismatch
+	case spec.Path == PathDeep:
+		return c.dependenciesAnswer(spec.Dependencies)
+	}
+	return ""
+}
+
+func (c *Cloud) dependenciesAnswer(names []string) string {
+	reason := ""
+	for _, name := range names {
+		switch c.dependency(name).state {
+		case DependencyOK:
+		case DependencySlow:
+			return ReasonTimeout // the check waits for it, whatever the others say
+		case DependencyDown:
+			reason = ReasonMismatch
+		}
+	}
+	return reason
+}

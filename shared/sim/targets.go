@@ -1,0 +1,186 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+type targetGroup struct {
+	spec  TargetGroupSpec
+	arn   string
+	lbARN string
+	regs  []*registration
+	shift map[string]bool // zones under a zonal shift
+}
+
+// registration is one instance on one port of a target group.
+type registration struct {
+	tg     *targetGroup
+	inst   *instance
+	port   int
+	state  TargetState
+	reason string
+	passes int
+	fails  int
+	gone   bool
+}
+
+// CreateTargetGroup creates a target group behind an Application Load Balancer and returns its ARN. It refuses a timeout that is
+// not smaller than the interval, and thresholds outside 2 to 10. Source: target group health check page.
+func (c *Cloud) CreateTargetGroup(spec TargetGroupSpec) (string, error) {
+	if spec.Name == "" || c.findTargetGroup(spec.Name) != nil {
+		return "", fmt.Errorf("create target group %q: %w", spec.Name, ErrExists)
+	}
+	orDuration(&spec.Interval, 30*time.Second)
+	orDuration(&spec.Timeout, 5*time.Second)
+	orInt(&spec.HealthyCount, 5)
+	orInt(&spec.UnhealthyCount, 2)
+	orInt(&spec.MinHealthyTargets, 1)
+	switch {
+	case spec.DeregistrationDelay == 0:
+		spec.DeregistrationDelay = 300 * time.Second
+	case spec.DeregistrationDelay < 0:
+		spec.DeregistrationDelay = 0
+	}
+	if spec.Path == "" {
+		spec.Path = PathLocal
+	}
+	if spec.HTTPPath == "" {
+		spec.HTTPPath = "/health"
+	}
+	if len(spec.Ports) == 0 {
+		spec.Ports = []int{80}
+	}
+	if spec.Timeout >= spec.Interval || spec.HealthyCount < 2 || spec.HealthyCount > 10 || spec.UnhealthyCount < 2 || spec.UnhealthyCount > 10 {
+		return "", fmt.Errorf("create target group %q: %w", spec.Name, ErrInvalid)
+	}
+	for _, name := range spec.Dependencies {
+		c.dependency(name)
+	}
+	t := &targetGroup{spec: spec, shift: map[string]bool{}}
+	c.names++
+	hash := c.draw("target group", c.names)
+	prefix := fmt.Sprintf("arn:aws:elasticloadbalancing:%s:%s:", c.cfg.Region, c.cfg.Account)
+	t.arn = fmt.Sprintf("%stargetgroup/%s/%016x", prefix, spec.Name, hash)
+	if !spec.NotInUse {
+		t.lbARN = fmt.Sprintf("%sloadbalancer/app/%s-alb/%016x", prefix, spec.Name, mix(hash))
+	}
+	c.targetGroups = append(c.targetGroups, t)
+	return t.arn, nil
+}
+
+func (c *Cloud) findTargetGroup(nameOrARN string) *targetGroup {
+	for _, t := range c.targetGroups {
+		if t.spec.Name == nameOrARN || t.arn == nameOrARN {
+			return t
+		}
+	}
+	return nil
+}
+
+// TargetGroups returns copies of all target groups in the order of their creation.
+func (c *Cloud) TargetGroups() []TargetGroup {
+	out := make([]TargetGroup, 0, len(c.targetGroups))
+	for _, t := range c.targetGroups {
+		out = append(out, t.snapshot())
+	}
+	return out
+}
+
+func (t *targetGroup) snapshot() TargetGroup {
+	spec := t.spec
+	spec.Ports, spec.Dependencies = slices.Clone(spec.Ports), slices.Clone(spec.Dependencies)
+	return TargetGroup{TargetGroupSpec: spec, ARN: t.arn, LoadBalancerARN: t.lbARN}
+}
+
+// TargetHealth returns the registrations of a target group, found by name or ARN, in the order of registration.
+func (c *Cloud) TargetHealth(nameOrARN string) ([]Target, error) {
+	t := c.findTargetGroup(nameOrARN)
+	if t == nil {
+		return nil, &NotFoundError{Kind: "target group", Name: nameOrARN}
+	}
+	out := make([]Target, 0, len(t.regs))
+	for _, r := range t.regs {
+		out = append(out, Target{
+			ID: r.inst.id, Port: r.port, Zone: r.inst.zone, State: r.state, Reason: r.reason, Description: describe(r.reason),
+			Anomalous: c.anomalous(r), Shifted: t.shift[r.inst.zone],
+		})
+	}
+	return out, nil
+}
+
+func describe(reason string) string {
+	switch reason {
+	case ReasonTimeout:
+		return "Request timed out"
+	case ReasonMismatch:
+		return "Health checks failed with these codes: [503]"
+	case ReasonFailed:
+		return "Health checks failed"
+	case ReasonInitialChecking:
+		return "Initial health checks in progress"
+	case ReasonInvalidState:
+		return "Target is in the stopped state"
+	case ReasonNotInUse:
+		return "Target group is not configured to receive traffic from the load balancer"
+	case ReasonDeregisterProgress:
+		return "Target deregistration is in progress"
+	default:
+		return ""
+	}
+}
+
+// anomalous compares the requests of one target with those of its peers: needs three healthy targets, most of them serving.
+func (c *Cloud) anomalous(r *registration) bool {
+	healthy, serving := 0, 0
+	for _, other := range r.tg.regs {
+		if other.state == TargetHealthy {
+			healthy++
+			if c.truth(other.inst).Serves {
+				serving++
+			}
+		}
+	}
+	return r.state == TargetHealthy && healthy >= 3 && 2*serving > healthy && !c.truth(r.inst).Serves
+}
+
+// SetZonalShift puts a zone of a target group under a zonal shift, or ends it: its targets get no requests.
+func (c *Cloud) SetZonalShift(nameOrARN, zone string, on bool) error {
+	t := c.findTargetGroup(nameOrARN)
+	if t == nil {
+		return &NotFoundError{Kind: "target group", Name: nameOrARN}
+	}
+	t.shift[zone] = on
+	c.allDirty()
+	return nil
+}
+
+// FailOpen says whether a target group sends requests to all its targets because fewer than its threshold are healthy. An empty
+// target group is not open: there is nobody to send to. Source: target group health page.
+func (c *Cloud) FailOpen(nameOrARN string) (bool, error) {
+	t := c.findTargetGroup(nameOrARN)
+	if t == nil {
+		return false, &NotFoundError{Kind: "target group", Name: nameOrARN}
+	}
+	_, open := t.routed()
+	return open, nil
+}
+
+// routed returns the registrations that get requests.
+func (t *targetGroup) routed() (to []*registration, open bool) {
+	var all, healthy []*registration
+	for _, r := range t.regs {
+		if r.state == TargetDraining || r.state == TargetUnused || t.shift[r.inst.zone] {
+			continue
+		}
+		all = append(all, r)
+		if r.state == TargetHealthy {
+			healthy = append(healthy, r)
+		}
+	}
+	if len(healthy) < t.spec.MinHealthyTargets {
+		return all, len(all) > 0
+	}
+	return healthy, false
+}
