@@ -93,15 +93,13 @@ func (c *Cloud) failShare(g *group) (share float64, open bool) {
 
 func (c *Cloud) countTermination(i *instance, cause string) {
 	stats := &i.group.stats
-	switch markSource(cause) {
-	case markCustom, markELB, markStatus, markDead:
-		if c.truth(i).Sound {
-			stats.HealthyTerminated++
-		} else {
-			stats.BrokenTerminated++
-		}
-	default:
+	switch {
+	case i.health == Healthy || cause != string(i.marked):
 		stats.OtherTerminated++
+	case c.truth(i).Sound:
+		stats.HealthyTerminated++
+	default:
+		stats.BrokenTerminated++
 	}
 }
 

@@ -100,6 +100,15 @@ func (c *Cloud) Alarms() []Alarm {
 	return out
 }
 
+// Alarm returns a copy of one alarm, and false if it does not exist.
+func (c *Cloud) Alarm(name string) (Alarm, bool) {
+	a := c.findAlarm(name)
+	if a == nil {
+		return Alarm{}, false
+	}
+	return a.snapshot(), true
+}
+
 func (a *alarm) snapshot() Alarm {
 	s := a.pub
 	s.AnyOf = slices.Clone(s.AnyOf)

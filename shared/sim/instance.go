@@ -147,7 +147,7 @@ func (i *instance) snapshot() Member {
 }
 
 // EnterStandby takes a member out of service: it is neither checked nor sent requests, and its health status is frozen. The
-// desired capacity goes down with it. Source: the user guide page on standby.
+// desired capacity goes down with it, and may not pass the minimum. Source: the user guide page on standby.
 func (c *Cloud) EnterStandby(id string) error {
 	i, err := c.withInstance(id)
 	if err != nil {
@@ -155,6 +155,9 @@ func (c *Cloud) EnterStandby(id string) error {
 	}
 	if i.lifecycle != InService {
 		return &LifecycleError{ID: id, State: i.lifecycle}
+	}
+	if i.group.spec.Desired-i.weight < i.group.spec.Min {
+		return fmt.Errorf("enter standby with %s: desired below min: %w", id, ErrInvalid)
 	}
 	i.lifecycle = Standby
 	i.group.spec.Desired -= i.weight

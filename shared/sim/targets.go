@@ -29,7 +29,7 @@ type registration struct {
 // CreateTargetGroup creates a target group behind an Application Load Balancer and returns its ARN. It refuses a timeout that is
 // not smaller than the interval, and thresholds outside 2 to 10. Source: target group health check page.
 func (c *Cloud) CreateTargetGroup(spec TargetGroupSpec) (string, error) {
-	if spec.Name == "" || c.findTargetGroup(spec.Name) != nil {
+	if c.findTargetGroup(spec.Name) != nil {
 		return "", fmt.Errorf("create target group %q: %w", spec.Name, ErrExists)
 	}
 	orDuration(&spec.Interval, 30*time.Second)
@@ -52,7 +52,8 @@ func (c *Cloud) CreateTargetGroup(spec TargetGroupSpec) (string, error) {
 	if len(spec.Ports) == 0 {
 		spec.Ports = []int{80}
 	}
-	if spec.Timeout >= spec.Interval || spec.HealthyCount < 2 || spec.HealthyCount > 10 || spec.UnhealthyCount < 2 || spec.UnhealthyCount > 10 {
+	inRange := func(count int) bool { return 2 <= count && count <= 10 }
+	if spec.Name == "" || spec.Timeout >= spec.Interval || !inRange(spec.HealthyCount) || !inRange(spec.UnhealthyCount) {
 		return "", fmt.Errorf("create target group %q: %w", spec.Name, ErrInvalid)
 	}
 	for _, name := range spec.Dependencies {
@@ -86,6 +87,15 @@ func (c *Cloud) TargetGroups() []TargetGroup {
 		out = append(out, t.snapshot())
 	}
 	return out
+}
+
+// TargetGroup returns a copy of one target group, found by name or ARN, and false if it does not exist.
+func (c *Cloud) TargetGroup(nameOrARN string) (TargetGroup, bool) {
+	t := c.findTargetGroup(nameOrARN)
+	if t == nil {
+		return TargetGroup{}, false
+	}
+	return t.snapshot(), true
 }
 
 func (t *targetGroup) snapshot() TargetGroup {
