@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"time"
 
+	cw "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 )
@@ -45,8 +46,8 @@ func (b bound) Deserialize(d smithy.ShapeDeserializer) error {
 
 // read fills v from the value the deserializer stands on.
 func read(d smithy.ShapeDeserializer, s *smithy.Schema, v reflect.Value) error {
-	if v.Type() == reflect.TypeFor[ddb.AttributeValue]() {
-		return readAttributeValue(d, s, v)
+	if v.Kind() == reflect.Interface {
+		return readUnion(d, s, v)
 	}
 	if v.Kind() == reflect.Pointer {
 		v.Set(reflect.New(v.Type().Elem()))
@@ -147,17 +148,37 @@ func readNullable(d smithy.ShapeDeserializer, s *smithy.Schema, v reflect.Value)
 	return read(d, s, v)
 }
 
-// readAttributeValue reads the only union in the operations used here. A Go
-// interface does not list its implementations, so they are listed by hand.
-func readAttributeValue(d smithy.ShapeDeserializer, s *smithy.Schema, v reflect.Value) error {
+// readUnion reads a union. The SDK holds unions in Go interfaces, which do not
+// list their implementations, so those of the operations used here are listed by
+// hand.
+func readUnion(d smithy.ShapeDeserializer, s *smithy.Schema, v reflect.Value) error {
 	return smithy.ReadUnion(d, s, func(member *smithy.Schema) error {
-		variant, err := newAttributeValue(member.MemberName())
+		variant, err := newVariant(v.Type(), member.MemberName())
 		if err != nil {
 			return err
 		}
 		v.Set(reflect.ValueOf(variant))
 		return variant.Deserialize(d)
 	})
+}
+
+func newVariant(union reflect.Type, member string) (smithy.Deserializable, error) {
+	switch union {
+	case reflect.TypeFor[ddb.AttributeValue]():
+		return newAttributeValue(member)
+	case reflect.TypeFor[cw.EvaluationCriteria]():
+		if member == "PromQLCriteria" {
+			return &cw.EvaluationCriteriaMemberPromQLCriteria{}, nil
+		}
+	case reflect.TypeFor[cw.EvaluationWindow]():
+		switch member {
+		case "SlidingWindow":
+			return &cw.EvaluationWindowMemberSlidingWindow{}, nil
+		case "WallClockWindow":
+			return &cw.EvaluationWindowMemberWallClockWindow{}, nil
+		}
+	}
+	return nil, fmt.Errorf("union %s has no member %q here", union, member)
 }
 
 func newAttributeValue(name string) (smithy.Deserializable, error) {

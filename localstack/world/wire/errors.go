@@ -98,3 +98,12 @@ func statusOf(api smithy.APIError) int {
 	}
 	return http.StatusBadRequest
 }
+
+// CodeOf returns the code under which a client sees the error.
+func CodeOf(err error) string {
+	f := failureOf(err)
+	if f.query != "" {
+		return f.query
+	}
+	return f.code
+}
