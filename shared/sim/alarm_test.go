@@ -89,8 +89,8 @@ func TestAlarmsByHand(t *testing.T) {
 			{"b", sim.AlarmOK, sim.AlarmOK},
 		} {
 			f.must(c.SetAlarmState(step.alarm, step.state, "test"))
-			if any, _ := c.Alarm("any"); any.State != step.want || !any.Composite {
-				t.Fatalf("after %s is %s the composite is %+v, want %s", step.alarm, step.state, any, step.want)
+			if above, _ := c.Alarm("any"); above.State != step.want || !above.Composite {
+				t.Fatalf("after %s is %s the composite is %+v, want %s", step.alarm, step.state, above, step.want)
 			}
 		}
 	})
