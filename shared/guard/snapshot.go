@@ -27,7 +27,8 @@ type Input struct {
 // Reads holds, for each source, why it could not be read completely; "" says that it was. A read that failed, was throttled or
 // came back partial is a failed read.
 type Reads struct {
-	Group, Targets, Heartbeats, Activities, Alarms, State, Region, Queue string
+	// Group is the group itself: without it there are no members. OptOuts are the tags of the instances.
+	Group, Targets, Heartbeats, Activities, OptOuts, State, Region, Queue string
 }
 
 // Group is one Auto Scaling group as read.
@@ -174,6 +175,10 @@ type Request struct {
 	Reason string    `json:"reason,omitempty"`
 	By     string    `json:"by,omitempty"`
 	At     time.Time `json:"at,omitzero"`
-	// Force releases although members that AWS calls Unhealthy exceed the budget.
-	Force bool `json:"force,omitempty"`
 }
+
+// Kinds of request.
+const (
+	RequestHold    = "hold"
+	RequestRelease = "release"
+)

@@ -50,6 +50,8 @@ type State struct {
 	Paced *Paced `json:"paced,omitempty"`
 	// Pages is sorted by key.
 	Pages []PageState `json:"pages,omitempty"`
+	// Unsent are pages that are due and not known to be delivered; the next sweep sends them again.
+	Unsent []Page `json:"unsent,omitempty"`
 	// RequestID is the last operator request that was obeyed.
 	RequestID string `json:"request,omitempty"`
 }
@@ -79,8 +81,6 @@ type MemberState struct {
 	BrokenLooks int     `json:"k,omitempty"`
 	GoodLooks   int     `json:"g,omitempty"`
 	LookAt      Instant `json:"la,omitempty"`
-	// DisagreeSince is the first bad look at which the heartbeat said ok.
-	DisagreeSince Instant `json:"d,omitempty"`
 	// BrokenSince is since when it has been broken without being marked.
 	BrokenSince Instant `json:"ks,omitempty"`
 	// NoMarkBefore is the end of a grace against marks only.
@@ -159,9 +159,8 @@ type Hold struct {
 	Stage      int     `json:"stage"`
 	// StageAt is when the present stage began.
 	StageAt Instant `json:"stage_at,omitempty"`
-	// ReleaseBy is the operator's release; Force lets it pass a full budget.
+	// ReleaseBy names the operator's request to release; it takes the place of quiet, and of nothing else.
 	ReleaseBy string `json:"release_by,omitempty"`
-	Force     bool   `json:"force,omitempty"`
 	// Paced says that the paced exit is on its way.
 	Paced bool `json:"paced,omitempty"`
 }
@@ -193,6 +192,7 @@ type Paced struct {
 
 // PageState remembers a notice, so that it is not repeated faster than its interval.
 type PageState struct {
+	// Key is the page's key and, after a space, its subject if it has one.
 	Key string `json:"k"`
 	// Since is when the condition began, Last when it was last told, Urgent whether it was told as urgent.
 	Since  Instant `json:"s"`

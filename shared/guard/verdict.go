@@ -49,9 +49,11 @@ type Deferral struct {
 
 // Page is a notice to people.
 type Page struct {
-	Key    string `json:"key"`
-	Urgent bool   `json:"urgent,omitempty"`
-	Text   string `json:"text"`
+	Key string `json:"key"`
+	// Subject tells conditions of one key apart, such as two alarms; "" for most.
+	Subject string `json:"subject,omitempty"`
+	Urgent  bool   `json:"urgent,omitempty"`
+	Text    string `json:"text"`
 	// Since is when the condition began; Reminder says that it was told before.
 	Since    Instant `json:"since,omitempty"`
 	Reminder bool    `json:"reminder,omitempty"`

@@ -1,0 +1,253 @@
+package guard
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Windows of the budget, the time after which a reservation without an outcome is settled, and how long marks are kept.
+const (
+	tenMinutes  = 10 * time.Minute
+	settleAfter = tenMinutes
+	marksKept   = 25 * time.Hour
+)
+
+// healthCauses are what the cause of a health termination contains. Source: Auto Scaling user guide, "Replace unhealthy
+// instances" and "Troubleshoot unhealthy instances".
+func healthCauses() []string {
+	return []string{"user health-check", "ELB system health check failure", "EC2 instance status check failure", "EBS volume health check failure", "application status check"}
+}
+
+// HealthTermination says that an activity ended a member because of a health check.
+func (a Activity) HealthTermination() bool {
+	if a.Kind != "terminate" || a.Status == "Failed" || a.Status == "Cancelled" {
+		return false
+	}
+	for _, c := range healthCauses() {
+		if strings.Contains(a.Cause, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// account brings the marks up to date: what AWS did counts too, reservations without an outcome are settled, and slots of
+// members whose capacity is back are free again.
+func (k *look) account() {
+	k.next.Marks = slices.Clone(k.prev.Marks)
+	k.addTerminations()
+	var kept []Mark
+	for _, m := range k.next.Marks {
+		if k.settle(&m) {
+			kept = append(kept, m)
+		}
+	}
+	k.next.Marks = kept
+	k.pair()
+}
+
+func (k *look) markOf(member string) *Mark {
+	for i := range k.next.Marks {
+		if m := &k.next.Marks[i]; m.Member == member && member != "" {
+			return m
+		}
+	}
+	return nil
+}
+
+// addTerminations adds health terminations that no mark explains: AWS's own, or a person's.
+func (k *look) addTerminations() {
+	for _, a := range k.in.Group.Activities {
+		at := At(a.At)
+		if !a.HealthTermination() || k.now.sub(at) >= marksKept {
+			continue
+		}
+		id := "aws/" + a.ID
+		if m := k.markOf(a.Member); m != nil {
+			m.Outcome = OutcomeDone
+			continue
+		}
+		if slices.ContainsFunc(k.next.Marks, func(m Mark) bool { return m.ID == id }) {
+			continue
+		}
+		k.next.Marks = append(k.next.Marks, Mark{ID: id, Member: a.Member, At: at, By: "aws", Outcome: OutcomeDone, Weight: 1})
+	}
+	slices.SortStableFunc(k.next.Marks, func(a, b Mark) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.ID, b.ID)) })
+}
+
+// settle updates one mark and says whether it is kept.
+func (k *look) settle(m *Mark) bool {
+	v := k.find(m.Member)
+	age := k.now.sub(m.At)
+	m.Gone = v == nil
+	leaving := v == nil || strings.HasPrefix(v.m.Lifecycle, "Terminating") || v.m.Unhealthy
+	if m.Outcome == OutcomeReserved || m.Outcome == OutcomeUnknown {
+		switch {
+		case leaving:
+			m.Outcome = OutcomeDone
+		case age >= settleAfter:
+			return false // the group's activities know nothing of it: it was not done
+		}
+	}
+	if v != nil && inService(v.m) && !v.m.Unhealthy {
+		if m.By == "aws" {
+			return false // the health check found it well again before anything was done
+		}
+		if age >= settleAfter {
+			m.Closed = true // the mark was overridden: the member stays, and its slot is free
+		}
+	}
+	if m.Gone && k.arrived >= k.desired {
+		m.Closed = true
+	}
+	return !m.Closed || age < marksKept
+}
+
+// find returns the view of a member, nil if it is not in the group.
+func (k *look) find(id string) *view {
+	i, ok := slices.BinarySearchFunc(k.views, id, func(v view, id string) int { return cmp.Compare(v.m.ID, id) })
+	if !ok {
+		return nil
+	}
+	return &k.views[i]
+}
+
+// pair matches marks with later successful launches, oldest first, and notes which replacement served and which failed.
+func (k *look) pair() {
+	var launches []Activity
+	taken := map[string]bool{}
+	for i := range k.next.Marks {
+		taken[k.next.Marks[i].Replacement] = true
+	}
+	for _, a := range k.in.Group.Activities {
+		if a.Kind == "launch" && a.Status == "Successful" && a.Member != "" && !taken[a.Member] {
+			launches = append(launches, a)
+		}
+	}
+	slices.SortStableFunc(launches, func(a, b Activity) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Member, b.Member))
+	})
+	for i := range k.next.Marks {
+		m := &k.next.Marks[i]
+		if m.Outcome == OutcomeDone && !m.Observed {
+			launches = k.pairOne(m, launches)
+		}
+	}
+}
+
+func (k *look) pairOne(m *Mark, launches []Activity) []Activity {
+	if m.Replacement == "" {
+		i := slices.IndexFunc(launches, func(a Activity) bool { return At(a.At) >= m.At })
+		if i < 0 {
+			return launches
+		}
+		m.Replacement = launches[i].Member
+		launches = slices.Delete(launches, i, i+1)
+	}
+	if m.Served || m.Failed {
+		return launches
+	}
+	v := k.find(m.Replacement)
+	switch {
+	case v != nil && k.serves(v):
+		m.Served = true
+	case k.markOf(m.Replacement) != nil, v != nil && v.class == broken && !k.blind():
+		m.Failed = true
+	}
+	return launches
+}
+
+// failedInARow counts the newest replacements that did not serve, since the last release.
+func (k *look) failedInARow() int {
+	n := 0
+	for i := range k.next.Marks {
+		switch m := &k.next.Marks[i]; {
+		case m.At <= k.next.ReleasedAt:
+		case m.Served:
+			n = 0
+		case m.Failed:
+			n++
+		}
+	}
+	return n
+}
+
+// converge holds the group when replacements in a row did not serve: replacing more is useless.
+func (k *look) converge() {
+	if n := k.failedInARow(); n >= k.p.ConvergeFailures {
+		k.trigger(Trigger{Cause: CauseNotConverging, Have: n, Limit: k.p.ConvergeFailures, Text: "the last replacements did not come to serve: " + plural(n, "replacement") + " in a row"})
+		k.page(Page{Key: PageNotConverging, Urgent: true, Text: plural(n, "replacement") + " in a row did not come to serve: repair is useless until the launch template, the image or the application is mended; a person ends this with holdfast release"})
+	}
+}
+
+// noticeMarked adds members that AWS itself calls Unhealthy, outside a hold: they count like marks of ours.
+func (k *look) noticeMarked() {
+	if k.next.Hold != nil {
+		return
+	}
+	for i := range k.views {
+		v := &k.views[i]
+		here := inService(v.m) || strings.HasPrefix(v.m.Lifecycle, "Terminating")
+		if v.m.Unhealthy && here && k.markOf(v.m.ID) == nil {
+			k.next.Marks = append(k.next.Marks, Mark{ID: "seen/" + v.m.ID, Member: v.m.ID, At: k.now, By: "aws", Outcome: OutcomeDone, Weight: v.m.weight()})
+		}
+	}
+}
+
+// measure computes the limits from the policy and the live group, and what is used of them.
+func (k *look) measure() {
+	n := 0
+	for i := range k.views {
+		if inService(k.views[i].m) {
+			n++
+		}
+	}
+	l := &k.limits
+	l.InFlightMax = k.clamp("max_in_flight", k.p.MaxInFlight, max(1, floorPercent(n, 5)))
+	l.TenMinutesMax = k.clamp("marks_per_10_minutes", k.p.MarksPer10Minutes, max(1, floorPercent(n, 5)))
+	l.HourMax = k.clamp("marks_per_hour", k.p.MarksPerHour, max(3, floorPercent(n, 10)))
+	l.DayMax = k.clamp("marks_per_day", k.p.MarksPerDay, max(8, floorPercent(n, 50)))
+	eligible := k.counts.Eligible
+	for group, e := range k.in.Region.Eligible {
+		if group != k.in.Group.ARN {
+			eligible += e
+		}
+	}
+	l.RegionHourMax = k.clamp("region_marks_per_hour", k.p.RegionMarksPerHour, max(6, floorPercent(eligible, 10)))
+	for i := range k.next.Marks {
+		k.spend(&k.next.Marks[i])
+	}
+	for _, m := range k.in.Region.Marks {
+		if k.now.sub(m.At) < time.Hour {
+			l.RegionHour++
+		}
+	}
+}
+
+func (k *look) spend(m *Mark) {
+	l, age := &k.limits, k.now.sub(m.At)
+	if age < tenMinutes {
+		l.TenMinutes++
+	}
+	if age < time.Hour {
+		l.Hour++
+	}
+	if age < 24*time.Hour {
+		l.Day++
+	}
+	if !m.Closed {
+		l.InFlight++
+		k.flying += max(1, m.Weight)
+	}
+}
+
+// clamp bounds a value by its compiled ceiling and pages a value that is above it.
+func (k *look) clamp(key string, value, ceiling int) int {
+	if value <= ceiling {
+		return value
+	}
+	k.page(Page{Key: PageConfig, Subject: key, Text: key + ": " + plural(value, "") + " is above the compiled ceiling of " + plural(ceiling, "") + " for this group, which is in force"})
+	return ceiling
+}

@@ -1,0 +1,94 @@
+package guard
+
+import (
+	"slices"
+)
+
+// The paced exit: past the maximum of a hold, members that were bad all along are repaired one by one through the ordinary gates,
+// instead of keeping the group held for ever.
+
+// repairedOneByOne says that a member is in a paced exit, and so counts in no trigger.
+func (k *look) repairedOneByOne(v *view) bool {
+	if p := k.prev.Paced; p != nil {
+		_, in := slices.BinarySearch(p.Members, v.m.ID)
+		return in
+	}
+	return k.prev.Hold != nil && k.prev.Hold.Paced && k.badAllAlong(v)
+}
+
+// badAllAlong is permanently bad: in every look since the hold began, or for as long as a hold may last.
+func (k *look) badAllAlong(v *view) bool {
+	n := v.next
+	return n.Bad && (n.BadAllHold || n.BadSince != 0 && k.now.sub(n.BadSince) >= seconds(k.p.HoldMaxSeconds))
+}
+
+// tryPaced starts the paced exit when it is asked for, the hold is past its maximum, and no trigger is true without the members
+// that were bad all along.
+func (k *look) tryPaced(h *Hold) {
+	if k.p.HoldExit != ExitPaced || h.Sticky || h.Paced || k.blind() || k.now.sub(h.Since) < seconds(k.p.HoldMaxSeconds) {
+		return
+	}
+	if !slices.ContainsFunc(h.Ours, func(p HeldProcess) bool { return p.Process == ProcessHealthCheck && (p.Reason != "" || h.Observed) }) {
+		k.page(Page{Key: PageResumeBlocked, Urgent: true, Text: "the paced exit needs HealthCheck among the processes that this hold suspended; release by hand: holdfast release " + k.in.Group.Name})
+		return
+	}
+	saved := k.triggers
+	for i := range k.views {
+		k.views[i].permanent = k.badAllAlong(&k.views[i])
+	}
+	k.triggers = slices.DeleteFunc(slices.Clone(saved), func(t Trigger) bool { return t.Cause != CauseDependency })
+	k.shares()
+	if k.prolonging() == nil {
+		h.Paced, h.QuietSince = true, k.now
+		k.note("the paced exit begins: only members that were bad all along keep the triggers true")
+		return
+	}
+	k.triggers = saved
+	for i := range k.views {
+		k.views[i].permanent = false
+	}
+}
+
+// startPaced leaves HealthCheck suspended and lists the members to repair.
+func (k *look) startPaced(h *Hold) {
+	p := &Paced{Since: k.now}
+	for i := range k.views {
+		if k.views[i].permanent {
+			p.Members = append(p.Members, k.views[i].m.ID)
+		}
+	}
+	for _, o := range h.Ours {
+		if o.Process == ProcessHealthCheck && o.Resumed == 0 {
+			p.Process = &o
+		}
+	}
+	if p.Process != nil {
+		k.next.Paced = p
+	}
+}
+
+// tendPaced resumes HealthCheck after the last of the members is repaired.
+func (k *look) tendPaced() {
+	p := k.next.Paced
+	if p == nil || k.next.Hold != nil || k.blind() || k.p.Mode == ModeOff {
+		return
+	}
+	var left []string
+	for _, id := range p.Members {
+		if v := k.find(id); v != nil && v.class != healthy {
+			left = append(left, id)
+		}
+	}
+	next := *p
+	next.Members = left
+	k.next.Paced = &next
+	if len(left) > 0 || k.limits.InFlight > 0 {
+		return
+	}
+	s, there := k.suspension(ProcessHealthCheck)
+	if !there || k.ours(s) == nil {
+		k.next.Paced = nil
+		return
+	}
+	k.v.Actions = append(k.v.Actions, Action{Kind: ActResume, Processes: []string{ProcessHealthCheck}, ID: "resume-health-check"})
+}

@@ -1,0 +1,241 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// watchFor is how long after a release terminations beyond the budget start the hold again.
+const watchFor = 15 * time.Minute
+
+// release takes at most one step on the way out of a hold. Every step is a sweep of its own.
+func (k *look) release(h *Hold) {
+	switch {
+	case k.prolonging() != nil:
+		k.relapse(h)
+	case k.blind():
+		k.pauseQuiet(h)
+	case k.warmUp || h.QuietSince == 0:
+		h.QuietSince = k.now
+		if h.Stage > StageQuiet {
+			k.step(h)
+		}
+	default:
+		k.step(h)
+	}
+}
+
+// relapse starts the quiet time again, and takes back what a release had already resumed.
+func (k *look) relapse(h *Hold) {
+	h.QuietSince, h.ReleaseBy = 0, keepRelease(h)
+	if h.Stage == StageQuiet {
+		k.tryPaced(h)
+		return
+	}
+	h.Paced = false
+	h.Stage, h.StageAt = StageQuiet, k.now
+	var again []string
+	for i := range h.Ours {
+		p := &h.Ours[i]
+		if p.Resumed == 0 {
+			continue
+		}
+		p.Resumed = 0
+		if _, there := k.suspension(p.Process); !there || h.Observed {
+			p.IntentAt, p.Reason = k.now, ""
+			again = append(again, p.Process)
+		}
+	}
+	k.suspend(again)
+}
+
+// keepRelease keeps an operator's request while its first stage waits for the triggers, and voids it when a release relapses.
+func keepRelease(h *Hold) string {
+	if h.Stage > StageQuiet {
+		return ""
+	}
+	return h.ReleaseBy
+}
+
+// pauseQuiet does not count a blind sweep as quiet; too many in a row start it again.
+func (k *look) pauseQuiet(h *Hold) {
+	if h.QuietSince == 0 {
+		return
+	}
+	h.QuietSince += k.now - k.prev.LastSweep
+	if k.next.BlindRun > blindRunMax {
+		h.QuietSince = 0
+	}
+}
+
+func (k *look) step(h *Hold) {
+	switch h.Stage {
+	case StageQuiet:
+		if !k.quiet(h) {
+			return
+		}
+		k.enter(h, StageRestore)
+	case StageRestore:
+		if k.pendingRestores(h) {
+			return
+		}
+		k.stepHealthCheck(h)
+	case StageHealthCheck:
+		if k.now.sub(h.StageAt) < k.in.SweepInterval*3/4 || k.pendingRestores(h) {
+			return
+		}
+		k.stepResume(h)
+	case StageResume:
+		if !k.pendingRestores(h) {
+			k.stepResume(h)
+		}
+	case StageResumed:
+		k.stepEnd(h)
+	}
+}
+
+func (k *look) enter(h *Hold, stage int) { h.Stage, h.StageAt = stage, k.now }
+
+// quiet says that stage 1 is over: quiet for long enough, or a person asked; a hold that only a person ends needs the person.
+func (k *look) quiet(h *Hold) bool {
+	if len(k.unread) > 0 || len(k.nodata) > 0 {
+		return false // a hard dependency whose state is unknown releases nothing
+	}
+	if h.ReleaseBy != "" {
+		return true
+	}
+	return !h.Sticky && k.now.sub(h.QuietSince) >= seconds(k.p.QuietSeconds)
+}
+
+func (k *look) pendingRestores(h *Hold) bool {
+	for i := range k.views {
+		if k.restorable(h, &k.views[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// stepHealthCheck resumes HealthCheck a sweep before the rest, so that the members' marks are true when replacement resumes. In a
+// paced exit it comes last, after the repair.
+func (k *look) stepHealthCheck(h *Hold) {
+	i := slices.IndexFunc(h.Ours, func(p HeldProcess) bool { return p.Process == ProcessHealthCheck })
+	if i < 0 || h.Paced {
+		k.stepResume(h)
+		return
+	}
+	k.enter(h, StageHealthCheck)
+	h.Ours[i].Resumed = k.now
+	k.resume(h, []string{ProcessHealthCheck})
+}
+
+// stepResume resumes the rest of what is ours if the members that AWS still calls Unhealthy fit the remaining budget.
+func (k *look) stepResume(h *Hold) {
+	k.enter(h, StageResume)
+	marked := 0
+	for i := range k.views {
+		if v := &k.views[i]; inService(v.m) && v.m.Unhealthy {
+			marked++
+		}
+	}
+	left := k.budgetLeft()
+	if marked > left {
+		k.page(Page{Key: PageResumeBlocked, Urgent: true, Text: fmt.Sprintf("%d members are still Unhealthy to Auto Scaling and the budget left is %d: resuming ReplaceUnhealthy would replace them at once, so the hold stays", marked, left)})
+		return
+	}
+	k.enter(h, StageResumed)
+	var names []string
+	for i := range h.Ours {
+		p := &h.Ours[i]
+		if p.Process == ProcessHealthCheck && (h.Paced || p.Resumed != 0) {
+			continue
+		}
+		p.Resumed = k.now
+		names = append(names, p.Process)
+	}
+	k.resume(h, names)
+}
+
+// budgetLeft is the smallest of what is left of the mark limits and of the slots in flight; never below 0.
+func (k *look) budgetLeft() int {
+	l := k.limits
+	left := min(l.TenMinutesMax-l.TenMinutes, l.HourMax-l.Hour, l.DayMax-l.Day, l.InFlightMax-l.InFlight, l.RegionHourMax-l.RegionHour)
+	if k.in.Reads.Region != "" {
+		left = 0
+	}
+	return max(0, left)
+}
+
+// resume decides to resume processes of ours whose reason text is still the one we recorded.
+func (k *look) resume(h *Hold, names []string) {
+	var call []string
+	for _, name := range names {
+		if s, there := k.suspension(name); h.Observed || there && k.ours(s) != nil {
+			call = append(call, name)
+		}
+	}
+	if len(call) == 0 {
+		return
+	}
+	slices.Sort(call)
+	k.v.Actions = append(k.v.Actions, Action{Kind: ActResume, Processes: call, ID: fmt.Sprintf("resume@%d", int64(k.now)/1000)})
+}
+
+// stepEnd ends the hold once AWS says that all of ours is resumed; a resume that did not take is tried again.
+func (k *look) stepEnd(h *Hold) {
+	var again []string
+	for i := range h.Ours {
+		p := &h.Ours[i]
+		if p.Resumed == 0 {
+			continue
+		}
+		if s, there := k.suspension(p.Process); there && !h.Observed && k.ours(s) != nil {
+			again = append(again, p.Process)
+		}
+	}
+	if len(again) > 0 {
+		k.resume(h, again)
+		return
+	}
+	k.end(h)
+}
+
+// end closes a hold: its records start no new one, and every member gets a fresh grace against marks.
+func (k *look) end(h *Hold) {
+	k.page(Page{Key: PageReleased, Text: fmt.Sprintf("the hold of %s ended after %s; cause was %s", clock(h.Since), span(k.now.sub(h.Since)), h.Cause)})
+	k.next.Hold = nil
+	k.next.ReleasedAt = k.now
+	k.next.Onsets, k.next.Rolling = nil, nil
+	k.v.Region.Onsets = nil
+	k.next.Watch = &Watch{Since: k.now, Until: k.now.add(watchFor), Budget: k.budgetLeft()}
+	if h.Paced {
+		k.startPaced(h)
+	}
+	for i := range k.views {
+		n := k.views[i].next
+		n.NoMarkBefore = k.now.add(k.grace)
+		n.BrokenLooks, n.BadAllHold, n.RestoreTries = 0, false, 0
+	}
+}
+
+// watch holds again when more members are terminated after a release than the budget allowed.
+func (k *look) watch() {
+	w := k.next.Watch
+	if w == nil {
+		return
+	}
+	if k.now >= w.Until {
+		k.next.Watch = nil
+		return
+	}
+	n := 0
+	for i := range k.next.Marks {
+		if m := &k.next.Marks[i]; m.By == "aws" && m.At >= w.Since {
+			n++
+		}
+	}
+	if n > w.Budget {
+		k.trigger(Trigger{Cause: CauseBacklog, Have: n, Limit: w.Budget, Text: fmt.Sprintf("%d members were terminated for health since the release, the budget was %d", n, w.Budget)})
+	}
+}

@@ -1,0 +1,288 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/holdfast-aws/holdfast/shared/fault"
+	"github.com/holdfast-aws/holdfast/shared/guard"
+)
+
+// group is one group's look: decide, record, look again before what cannot be undone, act, page, record.
+func (s *sweep) group(j *job) {
+	defer func() {
+		if !j.lostRace {
+			s.p.Reporter.Report(s.ctx, j.report)
+		}
+	}()
+	if err := j.work.Err(); err != nil {
+		j.fail(fmt.Errorf("not looked at: %w", err))
+		return
+	}
+	read := j.look(j.work, j.base)
+	in, v, ok := j.claim(read)
+	if !ok {
+		return
+	}
+	j.report.Verdict = v
+	if !in.Group.OptedIn || in.Group.Operator != "" {
+		return
+	}
+	s.addDelta(v.Region)
+	v = j.confirm(in, v)
+	v = j.act(v)
+	j.report.Verdict = v
+	j.finish(v)
+}
+
+// claim decides and makes the first write: the state with every intent and reservation. Only the runner whose write succeeds goes
+// on; one that lost the race decides again on the winner's state, a few times.
+func (j *job) claim(read guard.Input) (guard.Input, guard.Verdict, bool) {
+	for try := 0; try < writeTries; try++ {
+		in := j.remember(read)
+		v := j.decide(in)
+		if !in.Group.OptedIn || in.Group.Operator != "" || in.Reads.State != "" {
+			j.closed = in.Reads.State != ""
+			return in, v, true
+		}
+		err := j.write(&v)
+		if err == nil {
+			return in, v, true
+		}
+		if !isConflict(err) {
+			return in, j.unrecorded(v, err), true
+		}
+		j.load()
+		j.region.mu.Lock()
+		j.region.load(j.work, j.p.Ledger)
+		j.region.mu.Unlock()
+	}
+	j.lostRace = true
+	j.fail(fmt.Errorf("lost the race for the group's state %d times", writeTries))
+	return guard.Input{}, guard.Verdict{}, false
+}
+
+// write records a verdict: a reservation in one transaction if members are to be marked, a save if not.
+func (j *job) write(v *guard.Verdict) error {
+	marks := v.Marks()
+	withheld := len(marks) > 0 && marks[0].Withheld != ""
+	if withheld {
+		v.State = guard.Reserve(v.State, marks, j.start, true)
+	}
+	if len(marks) == 0 || withheld {
+		return j.save(v.State)
+	}
+	state := guard.Reserve(v.State, marks, j.start, false)
+	if err := j.reserve(state, marks); err != nil {
+		return err
+	}
+	v.State = state
+	return nil
+}
+
+func (j *job) record(state guard.State) Record {
+	rec := j.rec
+	rec.State = state
+	rec.LastGood = map[string][]byte{}
+	for layer, content := range j.res.Good {
+		if layer != guard.LayerDefaults {
+			rec.LastGood[layer] = content
+		}
+	}
+	return rec
+}
+
+func (j *job) save(state guard.State) error {
+	rec := j.record(state)
+	version, err := j.p.Ledger.Save(j.ctx, j.base.ARN, rec)
+	if err != nil {
+		return fmt.Errorf("save the state: %w", err)
+	}
+	rec.Version = version
+	j.rec = rec
+	return nil
+}
+
+// reserve takes the budget before anything is done: the group's state, the Region's and the actions, all or nothing.
+func (j *job) reserve(state guard.State, marks []guard.Action) error {
+	b := &j.region
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.readErr != "" {
+		return fmt.Errorf("reserve: the Region's item: %s: %w", b.readErr, fault.Refused)
+	}
+	res := Reservation{Group: j.base.ARN, Record: j.record(state), Region: b.rec}
+	res.Region.State = guard.ReserveRegion(b.rec.State, j.base.ARN, marks, j.start)
+	res.Token = fmt.Sprintf("%s|%s|%d|%d", j.req.Run, j.base.ARN, res.Record.Version, res.Region.Version)
+	for _, m := range marks {
+		res.Actions = append(res.Actions, j.actionRecord(m, guard.OutcomeReserved, ""))
+	}
+	if err := j.p.Ledger.Reserve(j.ctx, res); err != nil {
+		return fmt.Errorf("reserve: %w", err)
+	}
+	j.rec = res.Record
+	j.rec.Version++
+	b.rec = res.Region
+	b.rec.Version++
+	return nil
+}
+
+func (j *job) actionRecord(a guard.Action, outcome, detail string) ActionRecord {
+	return ActionRecord{ID: a.ID, Group: j.base.ARN, Kind: a.Kind, Member: a.Member, Processes: a.Processes, At: j.start, Outcome: outcome, Detail: detail, Run: j.req.Run}
+}
+
+// unrecorded is what may go on when the first write failed for another reason than a race: only standing still. Nothing is marked,
+// restored or resumed without a record.
+func (j *job) unrecorded(v guard.Verdict, err error) guard.Verdict {
+	j.closed = true
+	j.fail(err)
+	var kept []guard.Action
+	for _, a := range v.Actions {
+		switch a.Kind {
+		case guard.ActSuspend:
+			kept = append(kept, a)
+		case guard.ActMark:
+			v.Deferred = append(v.Deferred, guard.Deferral{Member: a.Member, Reason: guard.ReasonBlind, Text: err.Error(), Broken: true})
+		}
+	}
+	v.Actions = kept
+	if v.Mode == guard.Watching {
+		v.Mode = guard.Blind
+	}
+	v.Pages = append(slices.Clone(v.Pages), guard.Page{Key: guard.PageBlind, Subject: "ledger", Urgent: len(kept) > 0, Since: guard.At(j.start),
+		Text: "the ledger could not be written, so nothing is marked or released, and a hold made now has no record: later it is treated as somebody else's: " + err.Error()})
+	return v
+}
+
+// irreversible says that a verdict does what cannot be taken back: marks a member, or lets the group replace members again.
+func irreversible(v guard.Verdict) bool {
+	return slices.ContainsFunc(v.Actions, func(a guard.Action) bool {
+		return a.Withheld == "" && (a.Kind == guard.ActMark || a.Kind == guard.ActResume && slices.Contains(a.Processes, guard.ProcessReplaceUnhealthy))
+	})
+}
+
+// confirm takes the second look before what cannot be undone. What the second look does not confirm is not done; what it finds
+// instead, such as a mass failure, is decided now.
+func (j *job) confirm(in guard.Input, first guard.Verdict) guard.Verdict {
+	if j.closed || !irreversible(first) {
+		return first
+	}
+	_, second, err := j.second(in)
+	if err != nil {
+		j.fail(err)
+		return j.withdraw(first, first.Marks(), "the second look failed: "+err.Error())
+	}
+	if sameActions(first, second) {
+		second.State = guard.Reserve(second.State, first.Marks(), j.start, false)
+		second.Actions = first.Actions
+		return second
+	}
+	return j.reconsider(first, second)
+}
+
+func sameActions(a, b guard.Verdict) bool {
+	return slices.EqualFunc(a.Actions, b.Actions, func(x, y guard.Action) bool {
+		return x.Kind == y.Kind && x.Member == y.Member && slices.Equal(x.Processes, y.Processes) && x.Withheld == y.Withheld
+	})
+}
+
+// withdraw gives up everything that was decided and gives the reservations back. The state stays what was saved, without them.
+func (j *job) withdraw(v guard.Verdict, marks []guard.Action, why string) guard.Verdict {
+	j.cancel(marks, why)
+	state := j.rec.State
+	for _, m := range marks {
+		state = guard.Settle(state, m.ID, "", j.start, false)
+		v.Deferred = append(v.Deferred, guard.Deferral{Member: m.Member, Reason: guard.ReasonBlind, Text: why, Broken: true})
+	}
+	state = voidResumes(state, v)
+	v.Actions, v.State = nil, state
+	sortDeferred(&v)
+	return v
+}
+
+// voidResumes takes back the intent of a resume that was not made.
+func voidResumes(s guard.State, v guard.Verdict) guard.State {
+	if s.Hold == nil {
+		return s
+	}
+	h := *s.Hold
+	h.Ours = slices.Clone(h.Ours)
+	for _, a := range v.Actions {
+		for i := range h.Ours {
+			if a.Kind == guard.ActResume && slices.Contains(a.Processes, h.Ours[i].Process) {
+				h.Ours[i].Resumed = 0
+				h.Stage = guard.StageResume
+			}
+		}
+	}
+	s.Hold = &h
+	return s
+}
+
+// reconsider follows the second look where the two differ: marks that both agree on keep their reservation, the others give
+// theirs back, and a mark that only the second look wants has none, so it waits.
+func (j *job) reconsider(first, second guard.Verdict) guard.Verdict {
+	var confirmed, dropped []guard.Action
+	wanted := second.Marks()
+	for _, m := range first.Marks() {
+		if slices.ContainsFunc(wanted, func(w guard.Action) bool { return w.Member == m.Member }) {
+			confirmed = append(confirmed, m)
+		} else {
+			dropped = append(dropped, m)
+		}
+	}
+	j.cancel(dropped, "the second look did not agree")
+	for _, m := range dropped {
+		if !slices.ContainsFunc(second.Deferred, func(d guard.Deferral) bool { return d.Member == m.Member }) {
+			second.Deferred = append(second.Deferred, guard.Deferral{Member: m.Member, Reason: guard.ReasonRecovered, Text: "not broken at the second look"})
+		}
+	}
+	var actions []guard.Action
+	for _, a := range second.Actions {
+		switch {
+		case a.Kind != guard.ActMark:
+			actions = append(actions, a)
+		case !slices.ContainsFunc(confirmed, func(c guard.Action) bool { return c.Member == a.Member }):
+			second.Deferred = append(second.Deferred, guard.Deferral{Member: a.Member, Reason: guard.ReasonLostRace, Text: "found broken at the second look only, without a reservation", Broken: true})
+		}
+	}
+	second.Actions = append(actions, confirmed...)
+	second.State = guard.Reserve(second.State, confirmed, j.start, false)
+	sortDeferred(&second)
+	if err := j.save(second.State); err != nil {
+		if isConflict(err) {
+			j.lost(err)
+			second.Actions = nil
+			return second
+		}
+		j.cancel(confirmed, "the ledger could not be written")
+		return j.unrecorded(second, err)
+	}
+	return second
+}
+
+func sortDeferred(v *guard.Verdict) {
+	slices.SortStableFunc(v.Deferred, func(a, b guard.Deferral) int { return strings.Compare(a.Member, b.Member) })
+}
+
+// lost ends the group's part of the run: another runner wrote after our first write, and what it found is newer.
+func (j *job) lost(err error) {
+	j.closed, j.overtaken = true, true
+	j.fail(err)
+}
+
+// cancel notes reservations that were certainly not used, so that they are given back.
+func (j *job) cancel(marks []guard.Action, why string) {
+	var ids []string
+	for _, m := range marks {
+		ids = append(ids, m.ID)
+		j.called(m, "cancelled", errors.New(why))
+	}
+	if len(ids) > 0 {
+		j.mu.Lock()
+		j.returns = append(j.returns, returned{j.base.ARN, ids})
+		j.mu.Unlock()
+	}
+}

@@ -1,0 +1,127 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
+)
+
+// writeTries is how often a write that lost a race is tried on fresh versions.
+const writeTries = 5
+
+// regionBox is the Region's item during one run: shared by all groups, written under its version.
+type regionBox struct {
+	mu      sync.Mutex
+	rec     RegionRecord
+	readErr string
+	dirty   bool
+	sw      guard.Switch
+}
+
+// returned are reservations of the Region's budget that were certainly not used.
+type returned struct {
+	group string
+	ids   []string
+}
+
+func (b *regionBox) load(ctx context.Context, l Ledger) {
+	rec, err := l.LoadRegion(ctx)
+	if err != nil {
+		b.readErr = "ledger: " + err.Error()
+		return
+	}
+	b.rec, b.readErr = rec, ""
+}
+
+func (b *regionBox) policies(set PolicySet) {
+	b.sw = set.Switch
+	b.sw.LastGood = b.rec.LastGoodMode
+}
+
+func (b *regionBox) lastGood() (defaults []byte, sw guard.Switch) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.rec.LastGoodDefaults, b.sw
+}
+
+// good keeps the last valid content of what all groups share.
+func (b *regionBox) good(r guard.Resolution) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d := r.Good[guard.LayerDefaults]; !bytes.Equal(d, b.rec.LastGoodDefaults) {
+		b.rec.LastGoodDefaults, b.dirty = d, true
+	}
+	if r.GoodMode != b.rec.LastGoodMode {
+		b.rec.LastGoodMode, b.dirty = r.GoodMode, true
+	}
+}
+
+func (b *regionBox) known() map[string]int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.readErr != "" {
+		return nil
+	}
+	return b.rec.State.Eligible
+}
+
+// view is what the groups of this run see: the item as loaded, with what earlier groups of the run added.
+func (s *sweep) regionView() (guard.RegionState, string) {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
+	return s.region.rec.State, s.region.readErr
+}
+
+// addDelta makes one group's onsets seen by the groups after it, and keeps them for the write at the end.
+func (s *sweep) addDelta(d guard.RegionDelta) {
+	s.region.mu.Lock()
+	defer s.region.mu.Unlock()
+	state, changed := guard.MergeRegion(s.region.rec.State, d, s.start)
+	s.region.rec.State = state
+	s.region.dirty = s.region.dirty || changed
+	s.deltas = append(s.deltas, d)
+}
+
+// saveRegion writes the Region's item once a run, merged again into whatever another run wrote meanwhile.
+func (s *sweep) saveRegion() {
+	b := &s.region
+	if b.readErr != "" || !b.dirty && len(s.returns) == 0 && len(s.deltas) == 0 {
+		return
+	}
+	mine := b.rec
+	for try := 0; try < writeTries; try++ {
+		rec := b.rec
+		changed := b.dirty
+		for _, d := range s.deltas {
+			state, c := guard.MergeRegion(rec.State, d, s.start)
+			rec.State, changed = state, changed || c
+		}
+		for _, r := range s.returns {
+			rec.State, changed = guard.Return(rec.State, r.group, r.ids), true
+		}
+		if !changed {
+			return
+		}
+		rec.LastGoodDefaults, rec.LastGoodMode = mine.LastGoodDefaults, mine.LastGoodMode
+		_, err := s.p.Ledger.SaveRegion(s.ctx, rec)
+		if err == nil {
+			return
+		}
+		if !isConflict(err) {
+			s.regionFailed(err)
+			return
+		}
+		if b.load(s.ctx, s.p.Ledger); b.readErr != "" {
+			s.regionFailed(fmt.Errorf("load again: %s", b.readErr))
+			return
+		}
+	}
+	s.regionFailed(fmt.Errorf("lost the race %d times", writeTries))
+}
+
+func (s *sweep) regionFailed(err error) {
+	s.extra = append(s.extra, GroupResult{Group: "region", Failure: "save the region's item: " + err.Error()})
+}

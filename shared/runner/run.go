@@ -1,0 +1,363 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/holdfast-aws/holdfast/shared/fault"
+	"github.com/holdfast-aws/holdfast/shared/guard"
+)
+
+// Ports are what a Runner needs of the world; all but Queues are required.
+type Ports struct {
+	Fleet    Fleet
+	Beats    Beats
+	Alarms   Alarms
+	Queues   Queues
+	Policies Policies
+	Ledger   Ledger
+	Actor    Actor
+	Reporter Reporter
+}
+
+// Options are a Runner's settings.
+type Options struct {
+	// Now is the guard's clock; required.
+	Now func() time.Time
+	// SweepInterval is the time between scheduled sweeps; above 0.
+	SweepInterval time.Duration
+	// Concurrency is how many groups are looked at at once; 1 or more.
+	Concurrency int
+	// Margin is kept of the context's deadline for the last ledger writes; 0 or more.
+	Margin time.Duration
+}
+
+// Runner looks at groups and acts on what guard.Decide says. It keeps nothing between runs.
+type Runner struct {
+	p Ports
+	o Options
+}
+
+// New checks the ports and options and returns a Runner.
+func New(p Ports, o Options) (*Runner, error) {
+	var errs []error
+	for name, missing := range map[string]bool{
+		"fleet": p.Fleet == nil, "beats": p.Beats == nil, "alarms": p.Alarms == nil, "policies": p.Policies == nil,
+		"ledger": p.Ledger == nil, "actor": p.Actor == nil, "reporter": p.Reporter == nil,
+	} {
+		if missing {
+			errs = append(errs, fmt.Errorf("port %s is missing", name))
+		}
+	}
+	if o.Now == nil {
+		errs = append(errs, errors.New("option now is missing"))
+	}
+	if o.SweepInterval <= 0 {
+		errs = append(errs, fmt.Errorf("option sweep interval: %s, want above 0", o.SweepInterval))
+	}
+	if o.Concurrency < 1 {
+		errs = append(errs, fmt.Errorf("option concurrency: %d, want 1 or more", o.Concurrency))
+	}
+	if o.Margin < 0 {
+		errs = append(errs, fmt.Errorf("option margin: %s, want 0 or more", o.Margin))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return &Runner{p: p, o: o}, nil
+}
+
+// Triggers of a run.
+const (
+	TriggerSweep  = "sweep"
+	TriggerAlarm  = "alarm"
+	TriggerManual = "manual"
+)
+
+// Request says what to look at.
+type Request struct {
+	// Run names the run in records; it makes repeated writes of one run the same write.
+	Run string
+	// Trigger is sweep, alarm or manual; it changes nothing but the record.
+	Trigger string
+	// Groups are names; empty looks at every guarded group of the shard.
+	Groups []string
+	// Shard of Shards; 0 Shards means one. A group belongs to the shard to which its ARN hashes.
+	Shard, Shards int
+}
+
+func (r Request) validate() error {
+	switch {
+	case r.Run == "":
+		return errors.New("request: run is empty")
+	case r.Trigger != TriggerSweep && r.Trigger != TriggerAlarm && r.Trigger != TriggerManual:
+		return fmt.Errorf("request: trigger %q, want sweep, alarm or manual", r.Trigger)
+	case r.Shards < 0 || r.Shard < 0 || r.Shard >= max(1, r.Shards):
+		return fmt.Errorf("request: shard %d of %d", r.Shard, r.Shards)
+	}
+	return nil
+}
+
+// Summary is what came of a run.
+type Summary struct {
+	Run string `json:"run"`
+	// Looked counts groups that were looked at, Failed those whose look could not be completed, LostRaces those that another
+	// runner looked at first.
+	Looked    int           `json:"looked"`
+	Failed    int           `json:"failed"`
+	LostRaces int           `json:"lost_races"`
+	Groups    []GroupResult `json:"groups"`
+}
+
+// GroupResult is what came of one group.
+type GroupResult struct {
+	Group   string `json:"group"`
+	Mode    string `json:"mode"`
+	Failure string `json:"failure,omitempty"`
+}
+
+// Run looks at the groups of a request and acts. A group that fails is in the summary and does not stop the others; an error is
+// returned only for a bad request, or when the groups could not be listed at all.
+func (r *Runner) Run(ctx context.Context, req Request) (Summary, error) {
+	if err := req.validate(); err != nil {
+		return Summary{}, err
+	}
+	work, cancel := r.workContext(ctx)
+	defer cancel()
+	all, err := r.p.Fleet.Guarded(work)
+	if err != nil {
+		return Summary{Run: req.Run}, fmt.Errorf("list guarded groups: %w", err)
+	}
+	sw := &sweep{Runner: r, ctx: ctx, work: work, req: req, start: r.o.Now()}
+	sw.region.load(work, r.p.Ledger)
+	sw.lookups(chosen(all, req))
+	sw.inParallel(sw.prepare)
+	sw.readAlarms()
+	sw.inParallel(sw.group)
+	sw.missing(all)
+	sw.vanished(all)
+	sw.saveRegion()
+	return sw.summary(), nil
+}
+
+// workContext keeps the margin of the deadline for what must still be written.
+func (r *Runner) workContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	if end, ok := ctx.Deadline(); ok && r.o.Margin > 0 {
+		return context.WithDeadline(ctx, end.Add(-r.o.Margin))
+	}
+	return context.WithCancel(ctx)
+}
+
+// Shard is the shard of a group: its ARN's FNV-1a hash modulo shards.
+func Shard(arn string, shards int) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(arn)) // a hash never fails
+	return int(h.Sum32() % uint32(max(1, shards)))
+}
+
+func chosen(all []guard.Group, req Request) []guard.Group {
+	var out []guard.Group
+	for _, g := range all {
+		named := len(req.Groups) == 0 && Shard(g.ARN, req.Shards) == req.Shard
+		if named || slices.Contains(req.Groups, g.Name) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// sweep is one run under way.
+type sweep struct {
+	*Runner
+	// ctx has the whole deadline, work the deadline less the margin.
+	ctx, work context.Context
+	req       Request
+	start     time.Time
+	region    regionBox
+	jobs      []*job
+
+	mu      sync.Mutex
+	extra   []GroupResult
+	deltas  []guard.RegionDelta
+	returns []returned
+}
+
+// job is one group of a run.
+type job struct {
+	*sweep
+	base   guard.Group
+	layers []guard.Layer
+	// rec is the group's item as last loaded or written; readErr says why it could not be loaded.
+	rec     Record
+	readErr string
+	res     guard.Resolution
+	policy  guard.Policy
+	alarms  map[string]guard.AlarmReading
+	report  Report
+	// closed says that the ledger refused or lost a write, so that nothing more may be written or done in this run.
+	closed bool
+	// lostRace says that nothing of this run counted; overtaken that another runner wrote after our first write.
+	lostRace, overtaken bool
+}
+
+// lookups reads the policies and makes a job of each group.
+func (s *sweep) lookups(groups []guard.Group) {
+	names := make([]string, 0, len(groups))
+	for _, g := range groups {
+		names = append(names, g.Name)
+	}
+	if len(names) == 0 {
+		return
+	}
+	set := s.p.Policies.Policies(s.work, names)
+	s.region.policies(set)
+	for _, g := range groups {
+		j := &job{sweep: s, base: g, layers: append([]guard.Layer{set.Defaults}, set.Groups[g.Name]...)}
+		j.report = Report{Run: s.req.Run, Trigger: s.req.Trigger, At: s.start, Group: g.Name, ARN: g.ARN}
+		s.jobs = append(s.jobs, j)
+	}
+}
+
+// inParallel runs a phase over all jobs, a few at once; a panic in one is that group's failure.
+func (s *sweep) inParallel(phase func(*job)) {
+	slots := make(chan struct{}, s.o.Concurrency)
+	var wg sync.WaitGroup
+	for _, j := range s.jobs {
+		slots <- struct{}{}
+		wg.Add(1)
+		go func() {
+			defer func() {
+				if p := recover(); p != nil {
+					j.fail(fmt.Errorf("panic: %v", p))
+					j.closed = true
+				}
+				<-slots
+				wg.Done()
+			}()
+			phase(j)
+		}()
+	}
+	wg.Wait()
+}
+
+func (j *job) fail(err error) {
+	if j.report.Failure != "" {
+		j.report.Failure += "; "
+	}
+	j.report.Failure += err.Error()
+}
+
+// missing reports groups that were asked for by name and are not guarded.
+func (s *sweep) missing(all []guard.Group) {
+	for _, name := range s.req.Groups {
+		if !slices.ContainsFunc(all, func(g guard.Group) bool { return g.Name == name }) {
+			s.extra = append(s.extra, GroupResult{Group: name, Failure: "no such guarded group: it does not exist or does not carry holdfast:guard=true"})
+		}
+	}
+}
+
+// vanished pages groups that were guarded before and are not any more: deleted, or without their tag.
+func (s *sweep) vanished(all []guard.Group) {
+	if len(s.req.Groups) > 0 {
+		return
+	}
+	for arn := range s.region.known() {
+		if Shard(arn, s.req.Shards) != s.req.Shard || slices.ContainsFunc(all, func(g guard.Group) bool { return g.ARN == arn }) {
+			continue
+		}
+		name := arn[strings.LastIndexByte(arn, '/')+1:]
+		text := name + " was guarded and is not any more: it was deleted or lost the tag holdfast:guard=true"
+		if rec, err := s.p.Ledger.Load(s.work, arn); err == nil && rec.State.Hold != nil && !rec.State.Hold.Observed {
+			text += "; a hold of Holdfast was in force since " + rec.State.Hold.Since.Time().Format(time.RFC3339) + ": if the group exists, resume its processes by hand"
+		}
+		n := Notice{GroupARN: arn, Group: name, At: s.start, Page: guard.Page{Key: guard.PageConfig, Subject: "group", Text: text, Since: guard.At(s.start)}}
+		if err := s.p.Reporter.Page(s.work, n); err != nil {
+			s.extra = append(s.extra, GroupResult{Group: name, Failure: "page that the group vanished: " + err.Error()})
+			continue // it stays known, so the next sweep tells it again
+		}
+		s.extra = append(s.extra, GroupResult{Group: name, Failure: text})
+		s.deltas = append(s.deltas, guard.RegionDelta{Group: arn})
+	}
+}
+
+func (s *sweep) summary() Summary {
+	out := Summary{Run: s.req.Run, Groups: []GroupResult{}}
+	for _, j := range s.jobs {
+		out.Looked++
+		if j.lostRace {
+			out.LostRaces++
+		} else if j.report.Failure != "" {
+			out.Failed++
+		}
+		out.Groups = append(out.Groups, GroupResult{Group: j.base.Name, Mode: j.report.Verdict.Mode, Failure: j.report.Failure})
+	}
+	out.Failed += len(s.extra)
+	out.Groups = append(out.Groups, s.extra...)
+	slices.SortStableFunc(out.Groups, func(a, b GroupResult) int { return strings.Compare(a.Group, b.Group) })
+	return out
+}
+
+// alarmNames are the alarms of a policy.
+func alarmNames(p guard.Policy) []string {
+	var out []string
+	for _, d := range p.Dependencies {
+		out = append(out, d.Alarm)
+	}
+	return out
+}
+
+// readAlarms reads the alarms of all groups together, each once.
+func (s *sweep) readAlarms() {
+	var names []string
+	for _, j := range s.jobs {
+		names = append(names, alarmNames(j.policy)...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) == 0 {
+		return
+	}
+	read := s.p.Alarms.Alarms(s.work, names)
+	for _, j := range s.jobs {
+		j.alarms = read
+	}
+}
+
+// prepare loads the group's item and lays its policy.
+func (s *sweep) prepare(j *job) {
+	j.load()
+	j.resolve()
+}
+
+func (j *job) load() {
+	rec, err := j.p.Ledger.Load(j.work, j.base.ARN)
+	if err != nil {
+		j.readErr = "ledger: " + err.Error()
+		return
+	}
+	j.rec, j.readErr = rec, ""
+}
+
+func (j *job) resolve() {
+	layers := slices.Clone(j.layers)
+	defaults, sw := j.region.lastGood()
+	for i := range layers {
+		if layers[i].Name == guard.LayerDefaults {
+			layers[i].LastGood = defaults
+		} else {
+			layers[i].LastGood = j.rec.LastGood[layers[i].Name]
+		}
+	}
+	j.res = guard.Resolve(layers, sw)
+	j.policy = j.res.Policy
+	j.region.good(j.res)
+}
+
+// isConflict says that another writer was first.
+func isConflict(err error) bool { return errors.Is(err, fault.Conflict) }
