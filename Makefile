@@ -1,0 +1,109 @@
+# Holdfast. `make` alone lists the targets.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+# Knobs, to be set on the command line.
+TESTFLAGS ?=
+BENCHTIME ?= 1s
+FUZZTIME ?= 20s
+CHAOS_SEEDS ?= 1000
+
+FUNCTIONS := $(patsubst functions/%/main.go,%,$(wildcard functions/*/main.go))
+# Modules of their own below this one: peers that the product must not depend on.
+NESTED = $(shell find . -mindepth 2 -name go.mod -not -path './build/*' -not -path '*/node_modules/*' -not -path '*/testdata/*' -printf '%h ')
+GOFILES = $(shell find . -name '*.go' -not -path './build/*' -not -path '*/node_modules/*' -not -path './cdk.out/*')
+# Packages of test files that match a pattern: $(call having,PATTERN).
+having = $(shell grep -rlE --include='*_test.go' '$(1)' cmd functions infra localstack shared 2>/dev/null | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
+
+.PHONY: help
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: $(FUNCTIONS:%=build/%/bootstrap) ## build every Lambda's bootstrap for arm64 into build/
+
+# Always asked of go, which knows by itself what has changed.
+build/%/bootstrap: FORCE
+	@mkdir -p $(@D)
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -tags lambda.norpc -trimpath -ldflags '-s -w' -o $@ ./functions/$*
+	@printf '%s: %s bytes\n' $@ "$$(stat -c %s $@)"
+
+.PHONY: FORCE
+FORCE:
+
+.PHONY: test
+test: ## run all tests; a peer that is not there is skipped with the reason (see it with TESTFLAGS=-v)
+	go test $(TESTFLAGS) ./...
+	@for module in $(NESTED); do echo "go test in $$module"; (cd "$$module" && go test $(TESTFLAGS) ./...); done
+
+.PHONY: race
+race: ## run the tests under the race detector, without infra, which has no goroutines
+	CGO_ENABLED=1 go test -race $(TESTFLAGS) $$(go list ./... | grep -v '/infra')
+
+.PHONY: bench
+bench: ## run the benchmarks; BENCHTIME=1s
+	$(if $(call having,^func Benchmark),,$(error no benchmark found))
+	go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) $(call having,^func Benchmark)
+
+.PHONY: chaos
+chaos: ## run the chaos tests; CHAOS_SEEDS=1000
+	$(if $(call having,^func TestChaos),,$(error no chaos test found))
+	HOLDFAST_CHAOS_SEEDS=$(CHAOS_SEEDS) go test -count=1 -v -run '^TestChaos' $(call having,^func TestChaos)
+
+.PHONY: fuzz
+fuzz: ## run every fuzz test for FUZZTIME=20s
+	$(if $(call having,^func Fuzz),,$(error no fuzz test found))
+	@for package in $(call having,^func Fuzz); do \
+		for name in $$(grep -ohE '^func Fuzz[A-Za-z0-9_]*' $$package/*_test.go | sed 's/^func //'); do \
+			echo "$$package $$name"; \
+			go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$package; \
+		done; \
+	done
+
+.PHONY: cover
+cover: ## measure which lines the tests run; build/cover.html shows them
+	@mkdir -p build
+	go test -coverprofile build/cover.out -coverpkg "$$(go list ./shared/... ./functions/... ./cmd/... | paste -sd,)" ./...
+	go tool cover -html build/cover.out -o build/cover.html
+	go tool cover -func build/cover.out | tail -1
+
+.PHONY: lint
+lint: ## gofmt, go vet, staticcheck and golangci-lint at the versions of go.tools.mod
+	@bad=$$(gofmt -l $(GOFILES)); if [ -n "$$bad" ]; then echo "not gofmt: $$bad"; exit 1; fi
+	go vet ./...
+	@bin=$$(.ci/tools); set -x; "$$bin/staticcheck" ./...; "$$bin/golangci-lint" config verify; "$$bin/golangci-lint" run ./...
+
+.PHONY: vuln
+vuln: ## look for known vulnerabilities in what is really called
+	@.ci/vuln
+
+.PHONY: golden
+golden: ## write the golden files anew; look at the diff before you keep it
+	$(if $(call having,flag\.Bool."update"),,$(error no golden file test found))
+	go test -count=1 $(call having,flag\.Bool."update") -update
+
+.PHONY: replay
+replay: ## judge every case file by the real decision core
+	go run ./cmd/holdfast replay shared/scenario/testdata/cases/*.yaml
+
+.PHONY: demo
+demo: ## one broken instance and one brownout, with and without Holdfast, on the embedded AWS; writes build/demo.html
+	@mkdir -p build
+	go run ./cmd/holdfast demo --html build/demo.html
+
+.PHONY: verify
+verify: ## fail if formatting or the modules' files would change
+	@bad=$$(gofmt -l $(GOFILES)); if [ -n "$$bad" ]; then echo "not gofmt: $$bad"; exit 1; fi
+	go mod tidy -diff
+	@for module in $(NESTED); do (cd "$$module" && go mod tidy -diff); done
+	go mod verify
+
+.PHONY: ci
+ci: ## everything that continuous integration runs
+	@.ci/run
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf build cdk.out
