@@ -33,10 +33,11 @@ const cutMark = " [cut]"
 type Detail struct {
 	Group string `json:"group"`
 	ARN   string `json:"arn"`
-	// Key is one of guard's page keys; a condition is the group and the key.
-	Key    string `json:"key"`
-	Urgent bool   `json:"urgent"`
-	Text   string `json:"text"`
+	// Key is one of guard's page keys, Subject tells conditions of one key apart; a condition is the group with both.
+	Key     string `json:"key"`
+	Subject string `json:"subject,omitempty"`
+	Urgent  bool   `json:"urgent"`
+	Text    string `json:"text"`
 	// Since is when the condition began, the zero time left out; Reminder says that it was told before.
 	Since    time.Time `json:"since,omitzero"`
 	Reminder bool      `json:"reminder"`
@@ -46,7 +47,7 @@ type Detail struct {
 }
 
 // Page puts one notice on the bus. An entry that the bus did not take is an error; a text too long for an entry is cut and says
-// so. A repeat after an error may arrive twice: readers count by group, key and time.
+// so. A repeat after an error may arrive twice: readers count by group, key, subject and time.
 func (r *Reporter) Page(ctx context.Context, n runner.Notice) error {
 	err := r.put(ctx, n)
 	r.mu.Lock()
@@ -81,7 +82,7 @@ func (r *Reporter) put(ctx context.Context, n runner.Notice) error {
 
 func (r *Reporter) entry(n runner.Notice) (types.PutEventsRequestEntry, error) {
 	d := Detail{
-		Group: n.Group, ARN: n.GroupARN, Key: n.Key, Urgent: n.Urgent, Text: n.Text,
+		Group: n.Group, ARN: n.GroupARN, Key: n.Key, Subject: n.Subject, Urgent: n.Urgent, Text: n.Text,
 		Since: n.Since.Time(), Reminder: n.Reminder, Mode: n.Mode, At: n.At.UTC(),
 	}
 	// The size of an entry also counts its source, type, resources and 14 bytes for its time.

@@ -57,7 +57,7 @@ func reporterOver(b *bus, out io.Writer) *report.Reporter {
 func notice(text string) runner.Notice {
 	return runner.Notice{
 		GroupARN: groupARN, Group: "web", At: now(), Mode: guard.ModeAct,
-		Page: guard.Page{Key: guard.PageHeld, Urgent: true, Text: text, Since: guard.At(now().Add(-time.Minute)), Reminder: true},
+		Page: guard.Page{Key: guard.PageHeld, Subject: "zone a", Urgent: true, Text: text, Since: guard.At(now().Add(-time.Minute)), Reminder: true},
 	}
 }
 
@@ -69,7 +69,7 @@ func TestANoticeIsOneEventOnTheBus(t *testing.T) {
 	want := types.PutEventsRequestEntry{
 		EventBusName: aws.String("holdfast"), Source: aws.String("holdfast"), DetailType: aws.String("Holdfast Notice"),
 		Resources: []string{groupARN}, Time: aws.Time(now()),
-		Detail: aws.String(`{"group":"web","arn":"` + groupARN + `","key":"held","urgent":true,"text":"6 of 8 are bad",` +
+		Detail: aws.String(`{"group":"web","arn":"` + groupARN + `","key":"held","subject":"zone a","urgent":true,"text":"6 of 8 are bad",` +
 			`"since":"2026-11-30T11:59:00Z","reminder":true,"mode":"act","at":"2026-11-30T12:00:00Z"}`),
 	}
 	if len(b.entries) != 1 || !reflect.DeepEqual(b.entries[0], want) {

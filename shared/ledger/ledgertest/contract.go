@@ -242,7 +242,7 @@ func noSharing(t *testing.T, s Store) {
 
 func request(t *testing.T, s Store) {
 	ctx := context.Background()
-	q := guard.Request{ID: "r1", Kind: "release", Reason: "all clear", By: "operator", At: base(), Force: true}
+	q := guard.Request{ID: "r1", Kind: "release", Reason: "all clear", By: "operator", At: base()}
 	if err := s.PutRequest(ctx, GroupA, q); err != nil {
 		t.Fatalf("put request: %v", err)
 	}
