@@ -66,11 +66,13 @@ func TestRequests(t *testing.T) {
 		f.wantFailing(0)
 	})
 	t.Run("fewer members than the demand fail the rest", func(t *testing.T) {
-		f := newFleet(t, func(o *options) { o.group.Demand = 4 })
-		f.must(f.SuspendProcesses("web", []string{"Launch"}))
-		f.mark(f.id(0))
-		f.pass(time.Second)
-		f.wantFailing(0.25)
+		for _, ports := range [][]int{{80}, {8080, 8081}} {
+			f := newFleet(t, func(o *options) { o.group.Demand, o.target.Ports = 4, ports })
+			f.must(f.SuspendProcesses("web", []string{"Launch"}))
+			f.mark(f.id(0))
+			f.pass(time.Second)
+			f.wantFailing(0.25)
+		}
 	})
 	t.Run("nobody to send to fails everything", func(t *testing.T) {
 		f := newFleet(t, func(o *options) { o.group.SteadyFor = 0 })

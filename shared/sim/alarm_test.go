@@ -52,6 +52,24 @@ func TestAlarms(t *testing.T) {
 	}
 }
 
+func TestBadSamplesMustBeInARow(t *testing.T) {
+	f := fleet{Cloud: sim.NewCloud(sim.Config{}), t: t}
+	f.must(f.PutAlarm(sim.AlarmSpec{Name: "a", Dependency: "db", Evaluations: 3}))
+	got := watchAlarms(f.Cloud)
+	f.pass(time.Second)
+	for _, state := range []sim.DependencyState{sim.DependencyDown, sim.DependencySlow, sim.DependencyOK, sim.DependencyDown, sim.DependencyDown} {
+		f.must(f.SetDependency("db", state, 0))
+		f.pass(time.Minute)
+	}
+	if len(*got) != 0 {
+		t.Fatalf("changes are %q, want none", *got)
+	}
+	f.pass(time.Minute)
+	if len(*got) != 1 {
+		t.Fatalf("after the third bad sample changes are %q, want one", *got)
+	}
+}
+
 func TestAlarmsByHand(t *testing.T) {
 	t.Run("a state set by hand lasts until the next evaluation", func(t *testing.T) {
 		c := sim.NewCloud(sim.Config{})

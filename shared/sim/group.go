@@ -99,7 +99,7 @@ func (c *Cloud) completeGroup(spec GroupSpec) (GroupSpec, error) {
 
 // startSteady fills a group with members that have served for a long time.
 func (c *Cloud) startSteady(g *group) {
-	for g.weight() < g.spec.Desired {
+	for g.wantsMore() {
 		i := c.newInstance(g)
 		i.launched = g.created
 		i.inService = g.created.Add(g.spec.LaunchTime)
@@ -182,6 +182,12 @@ func (g *group) weight() int {
 		}
 	}
 	return total
+}
+
+// wantsMore says whether one more member is desired and fits below max.
+func (g *group) wantsMore() bool {
+	have := g.weight()
+	return have < g.spec.Desired && have+g.spec.Weight <= g.spec.Max
 }
 
 func (g *group) hasCheck(kind string) bool { return slices.Contains(g.spec.HealthCheckTypes, kind) }

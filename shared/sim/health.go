@@ -131,7 +131,7 @@ func (c *Cloud) failedCheck(i *instance) markSource {
 		return markNone
 	}
 	for _, r := range i.regs {
-		if r.state == TargetUnhealthy && r.reason != ReasonInternalError {
+		if r.state == TargetUnhealthy {
 			return markELB
 		}
 	}

@@ -62,6 +62,14 @@ func TestSetInstanceHealth(t *testing.T) {
 		f.pass(time.Second)
 		f.wantCount("3 1 1")
 	})
+	t.Run("a Pending member has not begun its grace period", func(t *testing.T) {
+		f := newFleet(t, func(o *options) { o.group.SteadyFor = 0 })
+		f.pass(30 * time.Second)
+		var grace *sim.GraceError
+		if err := f.SetInstanceHealth(f.id(0), sim.Unhealthy, true); !errors.As(err, &grace) || grace.Age != 0 {
+			t.Fatalf("got %v, want a GraceError of age 0", err)
+		}
+	})
 	t.Run("an unknown instance is not found", func(t *testing.T) {
 		var missing *sim.NotFoundError
 		if err := newFleet(t).SetInstanceHealth("i-0", sim.Unhealthy, true); !errors.As(err, &missing) {
@@ -118,6 +126,15 @@ func TestHealthCheckProcess(t *testing.T) {
 		f.pass(time.Minute)
 		if got := f.health(f.id(0)); got != sim.Healthy {
 			t.Fatalf("health is %s, want Healthy", got)
+		}
+	})
+	t.Run("it leaves alone a mark that is being acted on, whenever it runs", func(t *testing.T) {
+		for second := range 60 {
+			f := newFleet(t, func(o *options) { o.config.ReactAfter = 30 * time.Second })
+			f.pass(time.Duration(second) * time.Second)
+			f.mark(f.id(0))
+			f.pass(30 * time.Second)
+			f.wantCount("3 1 1")
 		}
 	})
 	t.Run("suspended, it overrides nothing", func(t *testing.T) {

@@ -136,11 +136,8 @@ func (c *Cloud) launchMissing(g *group, replaced int) {
 	if c.now.Before(g.nextLaunch) {
 		return
 	}
-	for n := 0; ; n++ {
+	for n := 0; g.wantsMore(); n++ {
 		have := g.weight()
-		if have >= g.spec.Desired || have+g.spec.Weight > g.spec.Max {
-			return
-		}
 		cause := "an instance was launched in response to an unhealthy instance needing to be replaced."
 		if n >= replaced {
 			cause = fmt.Sprintf("an instance was started in response to a difference between desired and actual capacity, "+

@@ -36,12 +36,12 @@ func (f fleet) mostAway(desired int, d time.Duration) int {
 
 func TestSlowPath(t *testing.T) {
 	cases := []struct {
-		name          string
-		size, broken  int
-		warmup        time.Duration
-		wantMostAway  int
-		wantReplaced  int
-		wantPerLaunch time.Duration // shortest time between two terminations
+		name         string
+		size, broken int
+		warmup       time.Duration
+		wantMostAway int
+		wantReplaced int
+		apart        time.Duration // between two terminations, when they are one at a time
 	}{
 		{"under ten members one goes at a time", 6, 3, 0, 1, 3, time.Minute},
 		{"of twenty members two go at a time", 20, 6, 0, 2, 6, 0},
@@ -62,8 +62,8 @@ func TestSlowPath(t *testing.T) {
 			var last time.Time
 			for _, e := range f.Timeline() {
 				if e.Kind == sim.EventTerminate {
-					if !last.IsZero() && e.At.Sub(last) < tc.wantPerLaunch {
-						t.Errorf("terminations %s apart, want at least %s", e.At.Sub(last), tc.wantPerLaunch)
+					if apart := e.At.Sub(last); !last.IsZero() && tc.apart > 0 && apart != tc.apart {
+						t.Errorf("terminations %s apart, want %s", apart, tc.apart)
 					}
 					last = e.At
 				}
@@ -133,6 +133,17 @@ func TestSuspendedProcesses(t *testing.T) {
 		f.pass(time.Second)
 		f.wantCount("0 4 0")
 	})
+	t.Run("without Launch the slow path goes on at the pace of the health checks", func(t *testing.T) {
+		f := newFleet(t, elbChecks)
+		f.must(f.SuspendProcesses("web", []string{"Launch"}))
+		f.breakFirst(3)
+		f.pass(90 * time.Second)
+		was := f.stats().BrokenTerminated
+		f.pass(time.Minute)
+		if now := f.stats().BrokenTerminated; was != 1 || now != 2 {
+			t.Fatalf("%d and then %d were terminated, want 1 and 2\n%s", was, now, f.story())
+		}
+	})
 	t.Run("without AddToLoadBalancer new members are never registered", func(t *testing.T) {
 		f := newFleet(t)
 		f.must(f.SuspendProcesses("web", []string{"AddToLoadBalancer"}))
@@ -180,6 +191,21 @@ func TestResumeOfReplaceUnhealthy(t *testing.T) {
 	}
 }
 
+func TestARestoredMemberIsNoLongerReplacedAtOnce(t *testing.T) {
+	f := newFleet(t, elbChecks, size(8), func(o *options) { o.config.ResumeBurst = sim.BurstPaced })
+	f.must(f.SuspendProcesses("web", []string{"ReplaceUnhealthy", "HealthCheck"}))
+	for _, m := range f.members()[:3] {
+		f.mark(m.ID)
+		f.must(f.SetInstanceHealth(m.ID, sim.Healthy, true))
+	}
+	f.breakFirst(3)
+	f.must(f.ResumeProcesses("web", []string{"HealthCheck"}))
+	f.pass(2 * time.Minute)
+	f.must(f.ResumeProcesses("web", []string{"ReplaceUnhealthy"}))
+	f.pass(time.Second)
+	f.wantCount("7 1 1")
+}
+
 func TestCapacity(t *testing.T) {
 	t.Run("a new group launches what it desires, spread over its zones", func(t *testing.T) {
 		f := newFleet(t, func(o *options) { o.group.SteadyFor = 0 })
@@ -210,9 +236,24 @@ func TestCapacity(t *testing.T) {
 			t.Fatalf("stats are %+v", got)
 		}
 	})
-	t.Run("weights count towards the desired capacity", func(t *testing.T) {
-		f := newFleet(t, func(o *options) { o.group.Desired, o.group.Weight = 8, 4 })
-		f.wantCount("2 0 0")
+	t.Run("weights count towards the desired capacity, and max is never passed", func(t *testing.T) {
+		for _, steady := range []time.Duration{0, time.Hour} {
+			f := newFleet(t, func(o *options) {
+				o.group.Desired, o.group.Weight, o.group.Max, o.group.SteadyFor = 10, 4, 10, steady
+			})
+			f.pass(10 * time.Minute)
+			f.wantCount("2 0 0")
+		}
+	})
+	t.Run("without Terminate a group does not scale in, and more than is desired is no loss", func(t *testing.T) {
+		f := newFleet(t)
+		f.must(f.SuspendProcesses("web", []string{"Terminate"}))
+		f.must(f.SetDesired("web", 2))
+		f.pass(10 * time.Minute)
+		f.wantCount("4 0 0")
+		if got := f.stats(); got.CapacityMinutesLost != 0 {
+			t.Fatalf("stats are %+v", got)
+		}
 	})
 	t.Run("a failed launch leaves an activity and is tried again later", func(t *testing.T) {
 		f := newFleet(t)

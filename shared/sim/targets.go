@@ -12,6 +12,7 @@ type targetGroup struct {
 	lbARN string
 	regs  []*registration
 	shift map[string]bool // zones under a zonal shift
+	fault bool            // the load balancer cannot tell
 }
 
 // registration is one instance on one port of a target group.
@@ -112,8 +113,12 @@ func (c *Cloud) TargetHealth(nameOrARN string) ([]Target, error) {
 	}
 	out := make([]Target, 0, len(t.regs))
 	for _, r := range t.regs {
+		state, reason := r.state, r.reason
+		if t.fault && state != TargetDraining && state != TargetUnused {
+			state, reason = TargetUnhealthy, ReasonInternalError
+		}
 		out = append(out, Target{
-			ID: r.inst.id, Port: r.port, Zone: r.inst.zone, State: r.state, Reason: r.reason, Description: describe(r.reason),
+			ID: r.inst.id, Port: r.port, Zone: r.inst.zone, State: state, Reason: reason, Description: describe(reason),
 			Anomalous: c.anomalous(r), Shifted: t.shift[r.inst.zone],
 		})
 	}
@@ -130,6 +135,8 @@ func describe(reason string) string {
 		return "Health checks failed"
 	case ReasonInitialChecking:
 		return "Initial health checks in progress"
+	case ReasonInternalError:
+		return "Health checks failed due to an internal error"
 	case ReasonInvalidState:
 		return "Target is in the stopped state"
 	case ReasonNotInUse:
@@ -163,6 +170,17 @@ func (c *Cloud) SetZonalShift(nameOrARN, zone string, on bool) error {
 	}
 	t.shift[zone] = on
 	c.allDirty()
+	return nil
+}
+
+// SetLoadBalancerFault makes a load balancer unable to tell the health of its targets, or ends that: [Cloud.TargetHealth] shows
+// them unhealthy with Elb.InternalError. Requests still flow, and Auto Scaling marks nobody for it: AWS documents neither.
+func (c *Cloud) SetLoadBalancerFault(nameOrARN string, on bool) error {
+	t := c.findTargetGroup(nameOrARN)
+	if t == nil {
+		return &NotFoundError{Kind: "target group", Name: nameOrARN}
+	}
+	t.fault = on
 	return nil
 }
 

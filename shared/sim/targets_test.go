@@ -134,6 +134,37 @@ func TestThresholds(t *testing.T) {
 			t.Fatalf("it is %s", got)
 		}
 	})
+	t.Run("a single failure in between starts the way back again", func(t *testing.T) {
+		f := newFleet(t, slow)
+		f.must(f.Break(f.id(0), sim.FullDisk))
+		f.pass(2 * time.Minute)
+		for range 10 {
+			f.must(f.Repair(f.id(0)))
+			f.pass(90*time.Second - time.Millisecond)
+			f.must(f.Break(f.id(0), sim.FullDisk))
+			f.pass(30 * time.Second)
+		}
+		if got := f.target(f.id(0)); got == "healthy" {
+			t.Fatal("it is healthy after three passes at most")
+		}
+	})
+	t.Run("a time-out is known only after the timeout", func(t *testing.T) {
+		when := func(kind sim.Kind) time.Time {
+			f := newFleet(t, slow)
+			f.must(f.Break(f.id(0), kind))
+			f.pass(5 * time.Minute)
+			for _, e := range f.Timeline() {
+				if e.Kind == sim.EventTarget {
+					return e.At
+				}
+			}
+			t.Fatal(f.story())
+			return time.Time{}
+		}
+		if got := when(sim.Hang).Sub(when(sim.FullDisk)); got != 2*time.Second {
+			t.Fatalf("known %s later, want 2s", got)
+		}
+	})
 	t.Run("a new target needs one success", func(t *testing.T) {
 		f := newFleet(t, slow, func(o *options) { o.group.SteadyFor, o.group.WarmUp = 0, time.Second })
 		f.pass(62 * time.Second)
@@ -212,6 +243,29 @@ func TestRegistrations(t *testing.T) {
 		for _, target := range targets {
 			if target.Anomalous != (target.ID == bad) {
 				t.Errorf("target %s: anomalous is %t", target.ID, target.Anomalous)
+			}
+		}
+	})
+	t.Run("a load balancer that cannot tell shows an internal error, and nobody is marked", func(t *testing.T) {
+		f := newFleet(t, elbChecks)
+		f.must(f.SetLoadBalancerFault("web", true))
+		if got := f.target(f.id(0)); got != "unhealthy[Elb.InternalError]" {
+			t.Fatalf("target is %s", got)
+		}
+		f.pass(time.Hour)
+		f.wantCount("4 0 0")
+		f.must(f.SetLoadBalancerFault("web", false))
+		if got := f.target(f.id(0)); got != "healthy" || f.stats().ErrorMinutes != 0 {
+			t.Fatalf("target is %s", got)
+		}
+	})
+	t.Run("a stopped machine in a lost zone is still a stopped one", func(t *testing.T) {
+		f := newFleet(t)
+		f.SetZoneDown("us-east-1a", true)
+		for _, m := range f.members() {
+			f.must(f.Break(m.ID, sim.Stopped))
+			if truth, _ := f.Truth(m.ID); truth.Broken != sim.Stopped {
+				t.Errorf("in %s it is %s", m.Zone, truth.Broken)
 			}
 		}
 	})
