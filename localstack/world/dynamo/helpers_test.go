@@ -3,7 +3,6 @@ package dynamo_test
 import (
 	"context"
 	"errors"
-	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"testing"
@@ -15,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/holdfast-aws/holdfast/localstack/world"
 	"github.com/holdfast-aws/holdfast/localstack/world/dynamo"
-	"github.com/holdfast-aws/holdfast/localstack/world/wire"
 )
 
 // clock is a time that moves only when a test says so.
@@ -38,10 +37,12 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	c := newClock()
 	r := &rig{tables: dynamo.New(dynamo.Options{Now: c.now, PageBytes: 2000}), clock: c}
-	server := httptest.NewServer(serve(r.tables.Mount()))
-	t.Cleanup(server.Close)
+	server := world.New(world.Options{Now: c.now})
+	server.Mount(r.tables.Mount())
+	listener := httptest.NewServer(server)
+	t.Cleanup(listener.Close)
 	r.client = dynamodb.New(dynamodb.Options{
-		Region: "us-east-1", BaseEndpoint: aws.String(server.URL),
+		Region: "us-east-1", BaseEndpoint: aws.String(listener.URL),
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
 		Retryer:     aws.NopRetryer{},
 	})
@@ -68,34 +69,6 @@ func newRig(t *testing.T) *rig {
 		}
 	}
 	return r
-}
-
-// serve answers one mounted service, as the embedded server does.
-func serve(m wire.Mount) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		body, err := wire.ReadBody(req)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		target, err := wire.TargetOf(req, body)
-		if err != nil || target.Key != m.Key {
-			http.Error(w, "unknown target", http.StatusBadRequest)
-			return
-		}
-		out, err := m.Service.Handle(req.Context(), wire.NewCall(m.Codec, target.Operation, body))
-		var resp wire.Response
-		if err != nil {
-			resp = m.Codec.EncodeError("id", err)
-		} else if resp, err = m.Codec.Encode(wire.Reply{Operation: target.Operation, RequestID: "id", Output: out}); err != nil {
-			resp = m.Codec.EncodeError("id", err)
-		}
-		for name, values := range resp.Header {
-			w.Header()[name] = values
-		}
-		w.WriteHeader(resp.Status)
-		_, _ = w.Write(resp.Body)
-	})
 }
 
 func str(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }

@@ -2,6 +2,7 @@ package params_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http/httptest"
@@ -319,6 +320,10 @@ func TestEveryChangeIsToldWithoutItsValue(t *testing.T) {
 		want = append(want, params.Change{Operation: operation, Name: *name, Type: "String", Description: "switch", ARN: arn})
 	}
 	if !slices.Equal(r.changes, want) {
-		t.Errorf("changes are %+v, want %+v", r.changes, want)
+		t.Fatalf("changes are %+v, want %+v", r.changes, want)
+	}
+	detail, err := json.Marshal(r.changes[1])
+	if got := string(detail); err != nil || got != `{"operation":"Update","name":"/holdfast/mode","type":"String","description":"switch"}` {
+		t.Errorf("detail is %s, %v", got, err)
 	}
 }

@@ -22,14 +22,15 @@ type Options struct {
 	OnChange func(Change)
 }
 
-// Change is one change of a parameter. Like the event of AWS it has neither the value nor the version.
+// Change is one change of a parameter. It encodes to the detail of the "Parameter Store Change" event, which has
+// neither the value nor the version; ARN is that event's only resource.
 type Change struct {
 	// Operation is Create, Update or Delete.
-	Operation   string
-	Name        string
-	Type        string
-	Description string
-	ARN         string
+	Operation   string `json:"operation"`
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	Description string `json:"description"`
+	ARN         string `json:"-"`
 }
 
 // Hooks inject what a healthy store shows only now and then. They run under the store's lock, so they must not
