@@ -39,6 +39,15 @@ func replay(t *testing.T, s *scenario.Scenario, o scenario.Options) scenario.Res
 	return r
 }
 
+func asJSON(t *testing.T, r scenario.Result) string {
+	t.Helper()
+	var b strings.Builder
+	if err := r.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 func caseName(file string) string { return strings.TrimSuffix(filepath.Base(file), ".yaml") }
 
 func TestEveryCaseOfTheDesignIsMet(t *testing.T) {
@@ -53,6 +62,9 @@ func TestEveryCaseOfTheDesignIsMet(t *testing.T) {
 				for _, f := range sweep.Failures {
 					t.Errorf("%s at %s: %s", sweep.Group, sweep.At, f)
 				}
+			}
+			if first, second := asJSON(t, r), asJSON(t, replay(t, s, scenario.Options{})); first != second {
+				t.Error("a second replay gives other bytes")
 			}
 		})
 	}

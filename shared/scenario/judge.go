@@ -10,12 +10,12 @@ import (
 
 // done is what the sweeps of one step did to one group, put together.
 type done struct {
-	marks, restores     []string
-	suspends, resumes   []string
-	suspended, resumed  bool
-	pages               []string
-	lastMode, lastCause string
-	deferred            map[string]guard.Reason
+	marks, restores    []string
+	suspends, resumes  []string
+	suspended, resumed bool
+	pages              []string
+	mode               string
+	deferred           map[string]guard.Reason
 }
 
 // judge compares a step's sweeps of group i, which begin at index first, with what is expected; failures go to the last of them.
@@ -103,7 +103,7 @@ func gather(sweeps []Sweep) done {
 	}
 	if len(sweeps) > 0 {
 		last := sweeps[len(sweeps)-1]
-		d.lastMode, d.lastCause = last.Mode, last.Cause
+		d.mode = last.Mode
 		for _, m := range last.Deferred {
 			d.deferred[m.Member] = m.Reason
 		}
@@ -139,8 +139,8 @@ func (e *Expect) unmet(sweeps []Sweep) []string {
 			}
 		}
 	}
-	if e.Mode != "" && e.Mode != d.lastMode {
-		out = append(out, fmt.Sprintf("mode: want %s, have %s", e.Mode, orNothing(d.lastMode)))
+	if e.Mode != "" && e.Mode != d.mode {
+		out = append(out, fmt.Sprintf("mode: want %s, have %s", e.Mode, orNothing(d.mode)))
 	}
 	return out
 }

@@ -23,16 +23,23 @@ func (r Result) WriteJSON(w io.Writer) error {
 // WriteStory tells the scenario to a person: one block a sweep.
 func (r Result) WriteStory(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", r.Scenario.Name, r.Scenario.About)
+	b.WriteString(r.Scenario.Name)
+	if r.Scenario.About != "" {
+		b.WriteString(": " + r.Scenario.About)
+	}
+	b.WriteString("\n")
 	failures := 0
 	for _, s := range r.Sweeps {
 		s.block(&b)
 		failures += len(s.Failures)
 	}
-	fmt.Fprintf(&b, "\n%s: %d sweeps, ", r.Scenario.Name, len(r.Sweeps))
-	if failures == 0 {
+	fmt.Fprintf(&b, "\n%s: %d looks, ", r.Scenario.Name, len(r.Sweeps))
+	switch failures {
+	case 0:
 		b.WriteString("every expectation met\n")
-	} else {
+	case 1:
+		b.WriteString("1 expectation not met\n")
+	default:
 		fmt.Fprintf(&b, "%d expectations not met\n", failures)
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {

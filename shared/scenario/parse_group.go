@@ -63,9 +63,12 @@ func (p *parser) settings(n *yaml.Node) Settings {
 }
 
 func (p *parser) sizes(m map[string]*yaml.Node, s *Settings) {
-	for key, into := range map[string]**int{"desired": &s.Desired, "min": &s.Min, "max": &s.Max} {
-		if v := m[key]; v != nil {
-			*into = p.count(v, "group."+key)
+	for _, size := range []struct {
+		key  string
+		into **int
+	}{{"desired", &s.Desired}, {"min", &s.Min}, {"max", &s.Max}} {
+		if v := m[size.key]; v != nil {
+			*size.into = p.count(v, "group."+size.key)
 		}
 	}
 	if v := m["weights"]; v != nil {

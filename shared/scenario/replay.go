@@ -164,28 +164,18 @@ func (w *world) ledgerFault(c memledger.Call) error {
 func (p *player) sweep(ctx context.Context, at time.Duration) {
 	looked := make([]string, len(p.w.places))
 	var failed []error
-	for _, trigger := range []string{"sweep", "alarm", "manual"} {
-		req := runner.Request{Trigger: trigger, Shards: 1}
+	for _, trigger := range []string{runner.TriggerSweep, runner.TriggerAlarm, runner.TriggerManual} {
+		var chosen []*place
 		for i, pl := range p.w.places {
-			if pl.change.Trigger == trigger && (trigger != "alarm" || p.concerned(pl)) {
-				req.Groups = append(req.Groups, pl.group.Name)
+			if pl.change.Trigger == trigger && (trigger != runner.TriggerAlarm || p.concerned(pl)) {
+				chosen = append(chosen, pl)
 				looked[i] = trigger
 			}
 		}
-		if len(req.Groups) == 0 {
-			continue
-		}
-		if trigger == "sweep" && len(req.Groups) == len(p.w.places) {
-			req.Groups = nil // as the schedule does: every group
-		}
-		p.runs++
-		req.Run = fmt.Sprintf("%s-%d", p.s.Name, p.runs)
-		for _, pl := range p.w.places {
-			pl.acted, pl.second = false, nil
-		}
-		p.w.current = nil
-		if _, err := p.r.Run(ctx, req); err != nil {
-			failed = append(failed, err)
+		for _, batch := range batches(chosen) {
+			if err := p.run(ctx, trigger, batch); err != nil {
+				failed = append(failed, err)
+			}
 		}
 	}
 	for i, pl := range p.w.places {
@@ -194,6 +184,55 @@ func (p *player) sweep(ctx context.Context, at time.Duration) {
 		}
 		pl.log, pl.pages, pl.report = nil, nil, nil
 	}
+}
+
+// batches puts all groups into one run, unless they are to read an alarm of the same name differently: a run reads each alarm
+// once for all its groups, so each group then has a run of its own.
+func batches(chosen []*place) [][]*place {
+	read := map[string]guard.AlarmReading{}
+	differ := false
+	for _, pl := range chosen {
+		for i, a := range pl.alarms {
+			r := a.AlarmReading
+			if pl.missing("alarms", i) {
+				r = guard.AlarmReading{State: guard.AlarmUnread}
+			}
+			other, known := read[a.Alarm]
+			differ = differ || known && other != r
+			read[a.Alarm] = r
+		}
+	}
+	if !differ {
+		return [][]*place{chosen}
+	}
+	var out [][]*place
+	for _, pl := range chosen {
+		out = append(out, []*place{pl})
+	}
+	return out
+}
+
+// run makes one run over some groups.
+func (p *player) run(ctx context.Context, trigger string, batch []*place) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	p.runs++
+	req := runner.Request{Run: fmt.Sprintf("%s-%d", p.s.Name, p.runs), Trigger: trigger, Shards: 1}
+	if trigger != runner.TriggerSweep || len(batch) < len(p.w.places) {
+		for _, pl := range batch {
+			req.Groups = append(req.Groups, pl.group.Name)
+		}
+	}
+	for _, pl := range p.w.places {
+		pl.acted, pl.second = false, nil
+	}
+	p.w.current = nil
+	if len(batch) == 1 {
+		p.w.current = batch[0]
+	}
+	_, err := p.r.Run(ctx, req)
+	return err
 }
 
 // concerned says whether an alarm event is about a group: the event is for the first dependency of the file.

@@ -27,6 +27,8 @@ type stated struct {
 	alarms    []guard.DependencyReading
 	queue     guard.QueueReading
 	policy    []Setting
+	// begun says that the head of the file is read: who comes now comes by a step.
+	begun bool
 }
 
 // member is one instance as stated.
@@ -65,6 +67,7 @@ func newStated(g Group, index int) *stated {
 		s.group.Desired = s.present()
 	}
 	s.group.Max = max(s.group.Max, s.group.Desired)
+	s.begun = true
 	return s
 }
 
@@ -128,8 +131,8 @@ func (s *stated) row(row Row, now time.Time) {
 		if m == nil {
 			m = s.newMember(id)
 			s.members = append(s.members, m)
-			if row.Tokens.Entered == nil && cmp.Or(row.Tokens.Lifecycle, "InService") == "InService" && now.After(Start()) {
-				m.entered = now.Add(-settledAge) // a member that comes later is no newcomer unless the file says so
+			if row.Tokens.Entered == nil && cmp.Or(row.Tokens.Lifecycle, "InService") == "InService" && s.begun {
+				m.entered = now.Add(-settledAge) // a member that comes by a step is no newcomer unless the file says so
 			}
 		}
 		m.apply(row.Tokens, now)
