@@ -167,7 +167,7 @@ func refused(a answer) bool {
 }
 
 // kindOfTransaction judges a cancelled transaction by the reasons of its items. Nothing of it was written. An overtaken
-// condition comes first, because no repeat of the same request can succeed after it.
+// condition comes first and a refusal second, because after these no repeat of the same request can succeed.
 // Source: SDK doc comment of TransactionCanceledException.
 func kindOfTransaction(e *ddb.TransactionCanceledException) error {
 	kind := fault.Unknown
@@ -179,8 +179,10 @@ func kindOfTransaction(e *ddb.TransactionCanceledException) error {
 		case conflicting(code):
 			return fault.Conflict
 		case throttled(answer{code: code}), code == "ProvisionedThroughputExceeded":
-			kind = fault.Throttled
-		case code != "None" && kind != fault.Throttled:
+			if kind != fault.Refused {
+				kind = fault.Throttled
+			}
+		case code != "None":
 			kind = fault.Refused
 		}
 	}

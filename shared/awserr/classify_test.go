@@ -167,6 +167,8 @@ func TestAnswersOfRealClientsGetTheirKind(t *testing.T) {
 		{"a throttled transaction is throttled", transact, reasons("None", "ThrottlingError"), fault.Throttled},
 		{"a transaction over the throughput is throttled", transact, reasons("ProvisionedThroughputExceeded", "None"), fault.Throttled},
 		{"a transaction with invalid input is refused", transact, reasons("ValidationError", "None"), fault.Refused},
+		{"a transaction with invalid input before a throttle is refused", transact, reasons("ValidationError", "ThrottlingError"), fault.Refused},
+		{"a transaction with invalid input after a throttle is refused", transact, reasons("ThrottlingError", "ValidationError"), fault.Refused},
 		{"a transaction that names no reason is unknown", transact, reasons("None", "None"), fault.Unknown},
 		{"a transaction still in progress is unknown", transact, jsonError(400, "TransactionInProgressException", "in progress"), fault.Unknown},
 

@@ -80,6 +80,7 @@ func TestAddressTargetsGoToTheMembersThatHaveTheAddress(t *testing.T) {
 	c.health[arn] = []lb.TargetHealthDescription{
 		target("10.0.0.1", 80, lb.TargetHealthStateEnumHealthy),
 		target("2001:db8:0::b", 80, lb.TargetHealthStateEnumHealthy),
+		target("::ffff:10.0.0.2", 81, lb.TargetHealthStateEnumHealthy),
 		target("10.0.0.9", 80, lb.TargetHealthStateEnumUnhealthy),
 		target("10.0.0.8", 80, lb.TargetHealthStateEnumUnhealthy),
 		target("arn:aws:lambda:us-east-1:111122223333:function:f", 0, lb.TargetHealthStateEnumUnavailable),
@@ -95,7 +96,9 @@ func TestAddressTargetsGoToTheMembersThatHaveTheAddress(t *testing.T) {
 	g, reads := run.Details(t.Context(), guarded(t, run)[0])
 	check(t, "reads", reads, guard.Reads{})
 	check(t, "targets of i-0a", g.Members[0].Targets, []guard.Target{{Group: "ip", Port: 80, State: "healthy"}})
-	check(t, "targets of i-0b", g.Members[1].Targets, []guard.Target{{Group: "ip", Port: 80, State: "healthy"}})
+	check(t, "targets of i-0b", g.Members[1].Targets, []guard.Target{
+		{Group: "ip", Port: 80, State: "healthy"}, {Group: "ip", Port: 81, State: "healthy"},
+	})
 	check(t, "foreign targets", g.ForeignTargets, []guard.ForeignTarget{
 		{Group: "ip", Target: "10.0.0.8", State: "unhealthy"},
 		{Group: "ip", Target: "10.0.0.9", State: "unhealthy"},
@@ -133,12 +136,12 @@ func addTwoGroups(c *cloud) {
 
 func TestEachFailedReadIsToldAndLeavesTheRest(t *testing.T) {
 	cases := []struct {
-		name                     string
-		op                       string
-		n                        int
-		group, targets, activity string // what the first group's Reads must have
-		memberTargets            int    // of the first member
-		other                    bool   // the second group has a failed read too
+		name                       string
+		op                         string
+		n                          int
+		optOuts, targets, activity string // what the first group's Reads must have
+		memberTargets              int    // of the first member
+		other                      bool   // the second group has a failed read too
 	}{
 		{"nothing fails", "", 0, "", "", "", 2, false},
 		{"the opt-outs are throttled", opInstances, 0, "describe opted-out instances: throttled", "", "", 2, true},
@@ -159,14 +162,15 @@ func TestEachFailedReadIsToldAndLeavesTheRest(t *testing.T) {
 			groups := guarded(t, run)
 			g, reads := run.Details(t.Context(), groups[0])
 			for _, r := range []struct{ source, got, want string }{
-				{"group", reads.Group, tc.group}, {"targets", reads.Targets, tc.targets}, {"activities", reads.Activities, tc.activity},
+				{"group", reads.Group, ""}, {"opt-outs", reads.OptOuts, tc.optOuts}, {"targets", reads.Targets, tc.targets}, {"activities", reads.Activities, tc.activity},
 			} {
 				if (r.got == "") != (r.want == "") || !strings.Contains(r.got, r.want) {
 					t.Errorf("read of %s is %q, want %q in it", r.source, r.got, r.want)
 				}
 			}
 			check(t, "targets of the first member", len(g.Members[0].Targets), tc.memberTargets)
-			check(t, "target groups", len(g.TargetGroups), 2)
+			// What is not known to be idle counts as in use.
+			check(t, "target groups", g.TargetGroups, []guard.TargetGroup{{Name: "only-a", InUse: true}, {Name: "shared", InUse: true}})
 			_, reads = run.Details(t.Context(), groups[1])
 			if got := reads != (guard.Reads{}); got != tc.other {
 				t.Errorf("the other group has a failed read: %t, want %t: %+v", got, tc.other, reads)
@@ -252,8 +256,8 @@ func TestSharedReadsAreMadeOnceARunUntilTheSecondLook(t *testing.T) {
 
 	c.fail = failing(opInstances, 0, throttle())
 	_, reads = run.Details(t.Context(), again)
-	if !strings.Contains(reads.Group, "throttled") {
-		t.Errorf("a second look that could not read the opt-outs says %q", reads.Group)
+	if !strings.Contains(reads.OptOuts, "throttled") {
+		t.Errorf("a second look that could not read the opt-outs says %q", reads.OptOuts)
 	}
 }
 
@@ -335,11 +339,15 @@ func TestAReadThatItsOwnDeadlineEndedIsNotKeptForOthers(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, reads := run.Details(ctx, groups[0])
-	if reads.Group == "" || reads.Targets == "" || reads.Activities == "" {
+	if reads.OptOuts == "" || reads.Targets == "" || reads.Activities == "" {
 		t.Errorf("reads on a cancelled context: %+v", reads)
 	}
-	_, reads = run.Details(t.Context(), groups[1])
-	check(t, "reads of the other group", reads, guard.Reads{})
+	clear(c.calls)
+	for _, g := range []int{1, 0} {
+		_, reads = run.Details(t.Context(), groups[g])
+		check(t, "reads of the group afterwards", reads, guard.Reads{})
+	}
+	check(t, "calls for the target groups of both", c.calls[opUsage], 1)
 }
 
 func TestDetailsOfAGroupThatTheRunHasNotSeenAreAFailedRead(t *testing.T) {

@@ -77,7 +77,15 @@ func TestEveryFieldOfAGroupIsRead(t *testing.T) {
 }
 
 func TestGuardedListsTheGroupsWithTheTag(t *testing.T) {
+	for _, tagless := range []bool{false, true} {
+		testGuarded(t, tagless)
+	}
+}
+
+func testGuarded(t *testing.T, tagless bool) {
+	t.Helper()
 	c := newCloud()
+	c.tagless = tagless
 	c.addGroup("b", ids("b", 2))
 	c.addGroup("a", ids("a", 2))
 	c.addGroup("out", ids("o", 2)).Tags[0].Value = aws.String("false")

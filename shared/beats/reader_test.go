@@ -317,6 +317,26 @@ func TestAFailedCallLeavesTheOtherBatches(t *testing.T) {
 	}
 }
 
+func TestTheErrorIsOfEveryKindEvenIfItDoesNotNameEveryMember(t *testing.T) {
+	tab := filled(200)
+	for i := range 5 {
+		tab.rows[beats.Key(groupARN, id(i))] = good(id(i), "seq", nil)
+	}
+	tab.fail = func(call int) error {
+		if call == 2 {
+			return &smithy.GenericAPIError{Code: "ThrottlingException"}
+		}
+		return nil
+	}
+	_, err := tab.reader().Beats(t.Context(), group(200))
+	if !errors.Is(err, fault.Partial) || !errors.Is(err, fault.Throttled) {
+		t.Errorf("error %v, want partial and throttled", err)
+	}
+	if n := strings.Count(fmt.Sprint(err), "i-0"); n != 4 {
+		t.Errorf("error %v names %d members, want the first three and one throttled", err, n)
+	}
+}
+
 func TestAFailureAfterUnprocessedKeysKeepsWhatWasRead(t *testing.T) {
 	tab := filled(4)
 	tab.serve = 3

@@ -37,7 +37,7 @@ func (s *Store) Policies(ctx context.Context, groups []string) runner.PolicySet 
 	values, err := s.read(ctx)
 	failure := ""
 	if err != nil {
-		values, failure = nil, err.Error()
+		failure = err.Error()
 	}
 	layer := func(name string) guard.Layer {
 		l := guard.Layer{Name: name, ReadError: failure}
