@@ -4,5 +4,5 @@
 // does not exist. Two operators' changes between its pages may be seen half: each layer is one parameter, so that each layer is
 // whole.
 //
-// Start reading at store.go.
+// Start reading at reader.go.
 package policystore

@@ -24,17 +24,17 @@ type API interface {
 	GetParametersByPath(context.Context, *ssm.GetParametersByPathInput, ...func(*ssm.Options)) (*ssm.GetParametersByPathOutput, error)
 }
 
-// Store reads policies. It keeps nothing between calls and may be used by several goroutines at once.
-type Store struct{ api API }
+// Reader reads policies. It keeps nothing between calls and may be used by several goroutines at once.
+type Reader struct{ api API }
 
-// New makes a Store over a client.
-func New(api API) *Store { return &Store{api: api} }
+// New makes a Reader over a client.
+func New(api API) *Reader { return &Reader{api: api} }
 
 // Policies reads the switch, the defaults and the two layers of each named group. A layer without a parameter has a nil Raw. If any
 // page could not be read, every layer and the switch carry the reason as their ReadError and nothing else, because it cannot be
 // known which of them stood on that page.
-func (s *Store) Policies(ctx context.Context, groups []string) runner.PolicySet {
-	values, err := s.read(ctx)
+func (r *Reader) Policies(ctx context.Context, groups []string) runner.PolicySet {
+	values, err := r.read(ctx)
 	failure := ""
 	if err != nil {
 		failure = err.Error()
@@ -61,13 +61,13 @@ func (s *Store) Policies(ctx context.Context, groups []string) runner.PolicySet 
 
 // read follows every page. One may be short or empty although there are more.
 // Source: SDK doc comment of GetParametersByPath.
-func (s *Store) read(ctx context.Context) (map[string]string, error) {
+func (r *Reader) read(ctx context.Context) (map[string]string, error) {
 	in := &ssm.GetParametersByPathInput{
 		Path: aws.String(root), Recursive: aws.Bool(true), WithDecryption: aws.Bool(true), MaxResults: aws.Int32(pageMax),
 	}
 	values, seen := map[string]string{}, map[string]bool{}
 	for {
-		out, err := s.api.GetParametersByPath(ctx, in)
+		out, err := r.api.GetParametersByPath(ctx, in)
 		if err != nil {
 			return nil, fmt.Errorf("get parameters by path: %w", awserr.Classify(err))
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/holdfast-aws/holdfast/shared/runner"
 )
 
-var _ runner.Policies = (*policystore.Store)(nil)
+var _ runner.Policies = (*policystore.Reader)(nil)
 
 // parameters is a Parameter Store; it serves pages of page items with an empty page before each, and fails on call N.
 type parameters struct {
