@@ -100,8 +100,19 @@ func TestOurOwnDefectsBecomeServerErrors(t *testing.T) {
 	}
 }
 
+func serviceNamed(t *testing.T, name string) service {
+	t.Helper()
+	for _, s := range services() {
+		if s.name == name {
+			return s
+		}
+	}
+	t.Fatalf("no service %s", name)
+	return service{}
+}
+
 func TestOlderQueryCodeReachesTheClient(t *testing.T) {
-	s := services()[6]
+	s := serviceNamed(t, "sqs")
 	resp := s.codec.EncodeError("r-1", &sqstypes.QueueDoesNotExist{Message: aws.String("gone")})
 	if got := failureFrom(s, resp).ErrorCode(); got != "AWS.SimpleQueueService.NonExistentQueue" {
 		t.Errorf("code %q", got)

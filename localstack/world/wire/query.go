@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
-
-	"github.com/aws/smithy-go"
 )
 
 // queryCodec serves the AWS query protocol. Source: the Smithy specification,
@@ -59,7 +56,8 @@ func (c queryCodec) Encode(reply Reply) (Response, error) {
 	return Response{Status: http.StatusOK, Header: xmlHeader(), Body: b.Bytes()}, nil
 }
 
-// EncodeError implements Codec.
+// EncodeError implements Codec. A query error is a code and a message: no modeled
+// error of the services served here has more.
 func (c queryCodec) EncodeError(requestID string, err error) Response {
 	f := failureOf(err)
 	code := f.code
@@ -70,35 +68,10 @@ func (c queryCodec) EncodeError(requestID string, err error) Response {
 	fmt.Fprintf(&b, "<ErrorResponse xmlns=%q><Error><Type>%s</Type>", c.xmlns, f.fault())
 	writeElement(&b, "Code", code)
 	writeElement(&b, "Message", f.message)
-	b.Write(f.extraMembers())
 	b.WriteString("</Error>")
 	writeElement(&b, "RequestId", requestID)
 	b.WriteString("</ErrorResponse>")
 	return Response{Status: f.status, Header: xmlHeader(), Body: b.Bytes()}
-}
-
-// extraMembers returns what a modeled error carries besides its message, which
-// every query error already has as the Message element.
-func (f failure) extraMembers() []byte {
-	if f.model == nil {
-		return nil
-	}
-	w := &errorWriter{}
-	w.WriteStruct(nil)
-	f.model.SerializeMembers(w)
-	w.CloseStruct()
-	return w.Bytes()
-}
-
-// errorWriter leaves out the message.
-type errorWriter struct{ xmlWriter }
-
-// WriteString implements smithy.ShapeSerializer.
-func (w *errorWriter) WriteString(s *smithy.Schema, v string) {
-	if len(w.stack) == 1 && strings.EqualFold(s.MemberName(), "message") {
-		return
-	}
-	w.xmlWriter.WriteString(s, v)
 }
 
 func writeElement(b *bytes.Buffer, name, text string) {
