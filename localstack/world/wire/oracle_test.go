@@ -332,18 +332,18 @@ func sameError(s service, name string, raw []byte) error {
 	written := s.codec.EncodeError("oracle", want)
 	got := failureFrom(s, written)
 	if modeled := reflect.TypeOf(want).Elem().Name(); modeled != name {
-		return fmt.Errorf("fixture read as %s: %v", modeled, want)
+		return fmt.Errorf("fixture read as %s: %s", modeled, want.Error())
 	}
 	if written.Status != fixture.Status {
 		return fmt.Errorf("status %d, want %d", written.Status, fixture.Status)
 	}
 	if reflect.TypeOf(want) != reflect.TypeOf(got) || want.ErrorMessage() != got.ErrorMessage() {
-		return fmt.Errorf("differs after writing: %v, want %v\n%s", got, want, written.Body)
+		return fmt.Errorf("differs after writing: %s, want %s\n%s", got.Error(), want.Error(), written.Body)
 	}
 	clearOverride(want)
 	clearOverride(got)
 	if !reflect.DeepEqual(want, got) {
-		return fmt.Errorf("members differ after writing: %#v, want %#v\n%s", got, want, written.Body)
+		return fmt.Errorf("members differ after writing:\n%s", written.Body)
 	}
 	return nil
 }
