@@ -160,3 +160,13 @@ func TestSamplesDrawMembersOverTime(t *testing.T) {
 		}
 	}
 }
+
+func TestAScriptRunsBeforeThePeriodicWorkOfTheSameInstant(t *testing.T) {
+	f := newFleet(t)
+	bad := f.id(0)
+	f.At(f.Now().Add(30*time.Second), func(c *sim.Cloud) { f.must(c.Break(bad, sim.FullDisk)) })
+	f.pass(30 * time.Second)
+	if samples := f.Samples(); len(samples) != 1 || samples[0].Serving != 3 {
+		t.Fatalf("samples are %+v", samples)
+	}
+}

@@ -47,7 +47,7 @@ func TestSlowPath(t *testing.T) {
 		{"of twenty members two go at a time", 20, 6, 0, 2, 6, 0},
 		{"of twenty-nine members two go at a time", 29, 6, 0, 2, 6, 0},
 		{"when all but one look bad two of twenty go at a time", 20, 19, 0, 2, 19, 0},
-		{"the next waits for the warm-up of the replacement", 6, 3, 3 * time.Minute, 1, 3, 4 * time.Minute},
+		{"the next waits for the warm-up of the replacement", 6, 3, 210 * time.Second, 1, 3, 270 * time.Second},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -135,11 +135,15 @@ func TestSuspendedProcesses(t *testing.T) {
 	})
 	t.Run("without Launch the slow path goes on at the pace of the health checks", func(t *testing.T) {
 		f := newFleet(t, elbChecks)
+		sound := f.id(3)
 		f.must(f.SuspendProcesses("web", []string{"Launch"}))
 		f.breakFirst(3)
 		f.pass(90 * time.Second)
 		was := f.stats().BrokenTerminated
-		f.pass(time.Minute)
+		for range 12 {
+			f.pass(5 * time.Second)
+			f.must(f.SetInstanceHealth(sound, sim.Healthy, true)) // makes Auto Scaling look again
+		}
 		if now := f.stats().BrokenTerminated; was != 1 || now != 2 {
 			t.Fatalf("%d and then %d were terminated, want 1 and 2\n%s", was, now, f.story())
 		}
@@ -188,6 +192,52 @@ func TestResumeOfReplaceUnhealthy(t *testing.T) {
 			f.pass(time.Second)
 			f.wantCount(tc.want)
 		})
+	}
+}
+
+func TestTheLongestMarkedGoesFirst(t *testing.T) {
+	for _, order := range [][2]int{{0, 3}, {3, 0}} {
+		f := newFleet(t, elbChecks, func(o *options) { o.config.ResumeBurst = sim.BurstPaced })
+		f.must(f.SuspendProcesses("web", []string{"ReplaceUnhealthy"}))
+		first, second := f.id(order[0]), f.id(order[1])
+		f.must(f.Break(first, sim.BadPool))
+		f.pass(2 * time.Minute)
+		f.must(f.Break(second, sim.BadPool))
+		f.pass(2 * time.Minute)
+		f.must(f.ResumeProcesses("web", []string{"ReplaceUnhealthy"}))
+		f.pass(time.Second)
+		if m, ok := f.Instance(first); !ok || m.Lifecycle != sim.Terminating {
+			t.Fatal(f.story())
+		}
+	}
+}
+
+func TestAResumeThatUnblocksNothingHurriesNothing(t *testing.T) {
+	f := newFleet(t, elbChecks, size(8))
+	f.must(f.SuspendProcesses("web", []string{"AZRebalance"}))
+	f.breakFirst(4)
+	for f.kinds(sim.EventTerminate) == 0 && f.since() < time.Hour {
+		f.pass(time.Second)
+	}
+	f.must(f.ResumeProcesses("web", []string{"AZRebalance"}))
+	f.pass(2 * time.Second)
+	f.wantCount("7 1 1")
+}
+
+func TestARebootDuringTheWarmUpStartsItAgain(t *testing.T) {
+	f := newFleet(t, func(o *options) { o.group.SteadyFor = 0 })
+	f.pass(71 * time.Second) // InService since 10 s
+	id := f.id(0)
+	f.must(f.Break(id, sim.Freeze))
+	f.pass(10 * time.Second)
+	f.must(f.Repair(id))
+	f.pass(30*time.Second - time.Millisecond)
+	if truth, _ := f.Truth(id); !truth.Starting {
+		t.Fatal("it was up before its second warm-up had ended")
+	}
+	f.pass(time.Millisecond)
+	if truth, _ := f.Truth(id); !truth.Serves {
+		t.Fatalf("after its second warm-up it is %+v", truth)
 	}
 }
 
