@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -29,8 +30,11 @@ const (
 	backoffMax   = time.Second
 )
 
-// reasonsMax is how many members an error names; the rest it counts.
-const reasonsMax = 3
+// An error tells reasonsMax reasons and namesMax members of each; it counts the other members.
+const (
+	reasonsMax = 3
+	namesMax   = 3
+)
 
 // API is the call of the DynamoDB client that is made here.
 type API interface {
@@ -216,27 +220,48 @@ func (r *reading) rowless(keys []string) []string {
 	return out
 }
 
-// err names the first of the unreadable members and keeps every kind of reason.
+// reason is why some members are unreadable.
+type reason struct {
+	err     error
+	members []string
+}
+
+func (r reason) Error() string {
+	text := strings.Join(r.members[:min(len(r.members), namesMax)], ", ")
+	if more := len(r.members) - namesMax; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text + ": " + r.err.Error()
+}
+
+func (r reason) Unwrap() error { return r.err }
+
+// err tells the first reasons with some of their members, and whatever else is of a kind that these are not.
 func (r *reading) err() error {
 	if len(r.why) == 0 {
 		return nil
 	}
-	var members []string
-	for m := range r.why {
-		members = append(members, m)
+	var told joined
+	for _, why := range r.reasons() {
+		if len(told) < reasonsMax || !slices.ContainsFunc(told, func(e error) bool { return errors.Is(e, kind(why.err)) }) {
+			told = append(told, why)
+		}
 	}
-	slices.Sort(members)
-	var reasons []error
-	for i, m := range members {
-		if i < reasonsMax {
-			reasons = append(reasons, fmt.Errorf("%s: %w", m, r.why[m]))
+	return fmt.Errorf("read heartbeats: %d of %d unreadable: %w", len(r.why), len(r.found), told)
+}
+
+// reasons puts members with the same reason together, in the order of the members.
+func (r *reading) reasons() []reason {
+	var all []reason
+	for _, m := range slices.Sorted(maps.Keys(r.why)) {
+		text := r.why[m].Error()
+		if i := slices.IndexFunc(all, func(o reason) bool { return o.err.Error() == text }); i >= 0 {
+			all[i].members = append(all[i].members, m)
 			continue
 		}
-		if !slices.ContainsFunc(reasons, func(e error) bool { return errors.Is(e, kind(r.why[m])) }) {
-			reasons = append(reasons, fmt.Errorf("%s: %w", m, r.why[m]))
-		}
+		all = append(all, reason{err: r.why[m], members: []string{m}})
 	}
-	return fmt.Errorf("read heartbeats: %d of %d unreadable: %w", len(members), len(r.found), joined(reasons))
+	return all
 }
 
 func kind(err error) error {

@@ -320,7 +320,7 @@ func TestAFailedCallLeavesTheOtherBatches(t *testing.T) {
 func TestTheErrorIsOfEveryKindEvenIfItDoesNotNameEveryMember(t *testing.T) {
 	tab := filled(200)
 	for i := range 5 {
-		tab.rows[beats.Key(groupARN, id(i))] = good(id(i), "seq", nil)
+		tab.rows[beats.Key(groupARN, id(i))] = good(id(i), "status", s(fmt.Sprintf("sick-%d", i)))
 	}
 	tab.fail = func(call int) error {
 		if call == 2 {
@@ -332,8 +332,8 @@ func TestTheErrorIsOfEveryKindEvenIfItDoesNotNameEveryMember(t *testing.T) {
 	if !errors.Is(err, fault.Partial) || !errors.Is(err, fault.Throttled) {
 		t.Errorf("error %v, want partial and throttled", err)
 	}
-	if n := strings.Count(fmt.Sprint(err), "i-0"); n != 4 {
-		t.Errorf("error %v names %d members, want the first three and one throttled", err, n)
+	if n := strings.Count(fmt.Sprint(err), "i-0"); n != 6 || !strings.Contains(err.Error(), "i-0102 and 97 more: throttled") {
+		t.Errorf("error %v names %d members, want three with a reason each and three of the throttled", err, n)
 	}
 }
 

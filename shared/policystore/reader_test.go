@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,10 +99,13 @@ func stored() map[string]string {
 
 func check(t *testing.T, what string, got, want any) {
 	t.Helper()
-	if g, w := fmt.Sprintf("%q", got), fmt.Sprintf("%q", want); g != w {
-		t.Errorf("%s:\n got %s\nwant %s", what, g, w)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s:\n got %s\nwant %s", what, shown(got), shown(want))
 	}
 }
+
+// shown spells the contents of layers as text.
+func shown(v any) string { return fmt.Sprintf("%q", v) }
 
 func TestEveryLayerComesFromItsParameter(t *testing.T) {
 	for _, page := range []int{1, 2, 10} {
