@@ -49,7 +49,7 @@ func actionSort(a runner.ActionRecord) string {
 func actionItem(a runner.ActionRecord) (item, error) {
 	content, err := json.Marshal(actionContent{a.ID, a.Kind, a.Member, a.Processes, a.At, a.Outcome, a.Detail, a.Run})
 	if err != nil {
-		return nil, fmt.Errorf("encode action: %w: %v", fault.Refused, err)
+		return nil, fmt.Errorf("encode action: %w: %w", fault.Refused, err)
 	}
 	i := key{a.Group, actionSort(a)}.item()
 	i[attrJSON] = text(string(content))
@@ -104,7 +104,7 @@ func (l *Ledger) PutRequest(ctx context.Context, groupARN string, q guard.Reques
 	}
 	content, err := json.Marshal(q)
 	if err != nil {
-		return fmt.Errorf("encode request: %w: %v", fault.Refused, err)
+		return fmt.Errorf("encode request: %w: %w", fault.Refused, err)
 	}
 	i := key{groupARN, sortRequest}.item()
 	i[attrJSON] = text(string(content))

@@ -18,18 +18,18 @@ const PartBytesMax = 350 << 10
 func pack(content any) ([]byte, error) {
 	plain, err := json.Marshal(content)
 	if err != nil {
-		return nil, fmt.Errorf("encode content: %w: %v", fault.Refused, err)
+		return nil, fmt.Errorf("encode content: %w: %w", fault.Refused, err)
 	}
 	var out bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
 	if err != nil {
-		return nil, fmt.Errorf("compress content: %w: %v", fault.Refused, err)
+		return nil, fmt.Errorf("compress content: %w: %w", fault.Refused, err)
 	}
 	if _, err := zip.Write(plain); err != nil {
-		return nil, fmt.Errorf("compress content: %w: %v", fault.Refused, err)
+		return nil, fmt.Errorf("compress content: %w: %w", fault.Refused, err)
 	}
 	if err := zip.Close(); err != nil {
-		return nil, fmt.Errorf("compress content: %w: %v", fault.Refused, err)
+		return nil, fmt.Errorf("compress content: %w: %w", fault.Refused, err)
 	}
 	return out.Bytes(), nil
 }

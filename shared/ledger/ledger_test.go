@@ -24,7 +24,10 @@ import (
 var _ runner.Ledger = (*ledger.Ledger)(nil)
 
 func TestTableLedgerKeepsTheContract(t *testing.T) {
-	ledgertest.Contract(t, func(t *testing.T) ledgertest.Store { return newTable(t).ledger(t) })
+	ledgertest.Contract(t, func(t *testing.T) ledgertest.Store {
+		t.Helper()
+		return newTable(t).ledger(t)
+	})
 }
 
 func TestALedgerThatLacksSomethingIsRefused(t *testing.T) {

@@ -52,7 +52,7 @@ func encodeRecord(rec runner.Record) ([]byte, error) {
 	rec.Request = guard.Request{}
 	data, err := json.Marshal(rec)
 	if err != nil {
-		return nil, fmt.Errorf("encode state: %w: %v", fault.Refused, err)
+		return nil, fmt.Errorf("encode state: %w: %w", fault.Refused, err)
 	}
 	return data, nil
 }

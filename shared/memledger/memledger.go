@@ -120,7 +120,7 @@ func (l *Ledger) SaveRegion(ctx context.Context, rec runner.RegionRecord) (int64
 		}
 		data, err := json.Marshal(rec)
 		if err != nil {
-			return fmt.Errorf("encode region: %w: %v", fault.Refused, err)
+			return fmt.Errorf("encode region: %w: %w", fault.Refused, err)
 		}
 		if l.region.version != rec.Version {
 			return overtaken("save region", l.region.version, rec.Version)
@@ -151,7 +151,7 @@ func (l *Ledger) reserve(r runner.Reservation) error {
 	}
 	whole, err := json.Marshal(r)
 	if err != nil {
-		return fmt.Errorf("encode reservation: %w: %v", fault.Refused, err)
+		return fmt.Errorf("encode reservation: %w: %w", fault.Refused, err)
 	}
 	if seen, ok := l.tokens[r.Token]; ok {
 		if bytes.Equal(seen, whole) {
@@ -165,7 +165,7 @@ func (l *Ledger) reserve(r runner.Reservation) error {
 	}
 	region, err := json.Marshal(r.Region)
 	if err != nil {
-		return fmt.Errorf("encode region: %w: %v", fault.Refused, err)
+		return fmt.Errorf("encode region: %w: %w", fault.Refused, err)
 	}
 	if have := l.groups[r.Group].version; have != r.Record.Version {
 		return overtaken("reserve state", have, r.Record.Version)
@@ -200,7 +200,7 @@ func (l *Ledger) PutAction(ctx context.Context, a runner.ActionRecord) error {
 func (l *Ledger) putAction(a runner.ActionRecord) error {
 	data, err := json.Marshal(a)
 	if err != nil {
-		return fmt.Errorf("encode action: %w: %v", fault.Refused, err)
+		return fmt.Errorf("encode action: %w: %w", fault.Refused, err)
 	}
 	l.actions[keyOf(a)] = data
 	return nil
@@ -245,7 +245,7 @@ func (l *Ledger) PutRequest(ctx context.Context, groupARN string, q guard.Reques
 		}
 		data, err := json.Marshal(q)
 		if err != nil {
-			return fmt.Errorf("encode request: %w: %v", fault.Refused, err)
+			return fmt.Errorf("encode request: %w: %w", fault.Refused, err)
 		}
 		l.requests[groupARN] = data
 		return nil

@@ -94,7 +94,7 @@ func (r *Reporter) entry(n runner.Notice) (types.PutEventsRequestEntry, error) {
 		detail, err = json.Marshal(d)
 	}
 	if err != nil {
-		return types.PutEventsRequestEntry{}, fmt.Errorf("encode notice: %w: %v", fault.Refused, err)
+		return types.PutEventsRequestEntry{}, fmt.Errorf("encode notice: %w: %w", fault.Refused, err)
 	}
 	return types.PutEventsRequestEntry{
 		EventBusName: aws.String(r.bus), Source: aws.String(Source), DetailType: aws.String(DetailType),

@@ -34,7 +34,7 @@ func Contract(t *testing.T, open func(t *testing.T) Store) {
 	t.Helper()
 	rules := []struct {
 		name string
-		rule func(t *testing.T, s Store)
+		rule func(check)
 	}{
 		{"what was never written loads as the zero record", emptyLoads},
 		{"a saved record loads as it was, without its request", savedLoads},
@@ -55,8 +55,14 @@ func Contract(t *testing.T, open func(t *testing.T) Store) {
 		{"a call past its deadline is unknown", pastDeadline},
 	}
 	for _, r := range rules {
-		t.Run(r.name, func(t *testing.T) { r.rule(t, open(t)) })
+		t.Run(r.name, func(t *testing.T) { r.rule(check{t, open(t)}) })
 	}
+}
+
+// check is one rule's run against one store.
+type check struct {
+	t *testing.T
+	s Store
 }
 
 func base() time.Time { return time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC) }
@@ -96,9 +102,9 @@ func Action(group, id string) runner.ActionRecord {
 	return runner.ActionRecord{ID: id, Group: group, Kind: guard.ActMark, Member: "i-0001", At: base(), Outcome: guard.OutcomeReserved, Run: "run-1"}
 }
 
-func mustSave(t *testing.T, s Store, group string, rec runner.Record) int64 {
+func mustSave(t *testing.T, s Store, rec runner.Record) int64 {
 	t.Helper()
-	v, err := s.Save(context.Background(), group, rec)
+	v, err := s.Save(context.Background(), GroupA, rec)
 	if err != nil {
 		t.Fatalf("save: %v", err)
 	}
@@ -146,7 +152,8 @@ func wantFault(t *testing.T, err, kind error) {
 	}
 }
 
-func emptyLoads(t *testing.T, s Store) {
+func emptyLoads(c check) {
+	t, s := c.t, c.s
 	same(t, "group", mustLoad(t, s, GroupA), runner.Record{})
 	same(t, "region", mustLoadRegion(t, s), runner.RegionRecord{})
 	if n := len(mustActions(t, s, GroupA)); n != 0 {
@@ -154,29 +161,32 @@ func emptyLoads(t *testing.T, s Store) {
 	}
 }
 
-func savedLoads(t *testing.T, s Store) {
+func savedLoads(c check) {
+	t, s := c.t, c.s
 	rec := Record(0)
 	rec.Request = guard.Request{ID: "not-ours-to-write"}
-	if v := mustSave(t, s, GroupA, rec); v != 1 {
+	if v := mustSave(t, s, rec); v != 1 {
 		t.Errorf("first version is %d, want 1", v)
 	}
 	same(t, "record", mustLoad(t, s, GroupA), Record(1))
 	same(t, "other group", mustLoad(t, s, GroupB), runner.Record{})
 }
 
-func staleSave(t *testing.T, s Store) {
-	mustSave(t, s, GroupA, Record(0))
+func staleSave(c check) {
+	t, s := c.t, c.s
+	mustSave(t, s, Record(0))
 	newer := Record(1)
 	newer.State.LastMode = guard.ModeOff
-	mustSave(t, s, GroupA, newer)
+	mustSave(t, s, newer)
 	_, err := s.Save(context.Background(), GroupA, Record(1))
 	wantFault(t, err, fault.Conflict)
 	newer.Version = 2
 	same(t, "record", mustLoad(t, s, GroupA), newer)
 }
 
-func firstSaveTwice(t *testing.T, s Store) {
-	mustSave(t, s, GroupA, Record(0))
+func firstSaveTwice(c check) {
+	t, s := c.t, c.s
+	mustSave(t, s, Record(0))
 	_, err := s.Save(context.Background(), GroupA, Record(0))
 	wantFault(t, err, fault.Conflict)
 	_, err = s.Save(context.Background(), GroupB, Record(3))
@@ -184,7 +194,8 @@ func firstSaveTwice(t *testing.T, s Store) {
 	same(t, "a version without an item", mustLoad(t, s, GroupB), runner.Record{})
 }
 
-func region(t *testing.T, s Store) {
+func region(c check) {
+	t, s := c.t, c.s
 	ctx := context.Background()
 	rec := runner.RegionRecord{
 		State: guard.RegionState{
@@ -202,8 +213,9 @@ func region(t *testing.T, s Store) {
 	same(t, "region", mustLoadRegion(t, s), rec)
 }
 
-func oneWinner(t *testing.T, s Store) {
-	mustSave(t, s, GroupA, Record(0))
+func oneWinner(c check) {
+	t, s := c.t, c.s
+	mustSave(t, s, Record(0))
 	const writers = 8
 	errs := make([]error, writers)
 	var wg sync.WaitGroup
@@ -229,9 +241,10 @@ func oneWinner(t *testing.T, s Store) {
 	same(t, "content", mustLoad(t, s, GroupA).State.RequestID, won[0])
 }
 
-func noSharing(t *testing.T, s Store) {
+func noSharing(c check) {
+	t, s := c.t, c.s
 	rec := Record(0)
-	mustSave(t, s, GroupA, rec)
+	mustSave(t, s, rec)
 	rec.State.Members[0].ID = "i-changed"
 	rec.LastGood["/holdfast/groups/web"][0] = '!'
 	loaded := mustLoad(t, s, GroupA)
@@ -240,14 +253,15 @@ func noSharing(t *testing.T, s Store) {
 	same(t, "record", mustLoad(t, s, GroupA), Record(1))
 }
 
-func request(t *testing.T, s Store) {
+func request(c check) {
+	t, s := c.t, c.s
 	ctx := context.Background()
 	q := guard.Request{ID: "r1", Kind: "release", Reason: "all clear", By: "operator", At: base()}
 	if err := s.PutRequest(ctx, GroupA, q); err != nil {
 		t.Fatalf("put request: %v", err)
 	}
 	same(t, "before any state", mustLoad(t, s, GroupA), runner.Record{Request: q})
-	mustSave(t, s, GroupA, Record(0))
+	mustSave(t, s, Record(0))
 	want := Record(1)
 	want.Request = q
 	same(t, "after a save", mustLoad(t, s, GroupA), want)
@@ -260,7 +274,8 @@ func request(t *testing.T, s Store) {
 	wantFault(t, s.PutRequest(ctx, GroupA, guard.Request{Kind: "hold"}), fault.Refused)
 }
 
-func pastDeadline(t *testing.T, s Store) {
+func pastDeadline(c check) {
+	t, s := c.t, c.s
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err := s.Save(ctx, GroupA, Record(0))

@@ -18,7 +18,8 @@ func mustReserve(t *testing.T, s Store, r runner.Reservation) {
 	}
 }
 
-func reserved(t *testing.T, s Store) {
+func reserved(c check) {
+	t, s := c.t, c.s
 	r := Reservation(GroupA, 0, 0, 98)
 	mustReserve(t, s, r)
 	want := r.Record
@@ -30,14 +31,16 @@ func reserved(t *testing.T, s Store) {
 	same(t, "actions", mustActions(t, s, GroupA), r.Actions)
 }
 
-func staleGroup(t *testing.T, s Store) {
-	mustSave(t, s, GroupA, Record(0))
+func staleGroup(c check) {
+	t, s := c.t, c.s
+	mustSave(t, s, Record(0))
 	wantFault(t, s.Reserve(context.Background(), Reservation(GroupA, 0, 0, 1)), fault.Conflict)
 	unchanged(t, s, Record(1))
 }
 
-func staleRegion(t *testing.T, s Store) {
-	mustSave(t, s, GroupA, Record(0))
+func staleRegion(c check) {
+	t, s := c.t, c.s
+	mustSave(t, s, Record(0))
 	wantFault(t, s.Reserve(context.Background(), Reservation(GroupA, 1, 4, 1)), fault.Conflict)
 	unchanged(t, s, Record(1))
 }
@@ -51,7 +54,8 @@ func unchanged(t *testing.T, s Store, want runner.Record) {
 	}
 }
 
-func sameToken(t *testing.T, s Store) {
+func sameToken(c check) {
+	t, s := c.t, c.s
 	for range 3 {
 		mustReserve(t, s, Reservation(GroupA, 0, 0, 2))
 	}
@@ -63,7 +67,8 @@ func sameToken(t *testing.T, s Store) {
 	}
 }
 
-func otherContent(t *testing.T, s Store) {
+func otherContent(c check) {
+	t, s := c.t, c.s
 	mustReserve(t, s, Reservation(GroupA, 0, 0, 2))
 	wantFault(t, s.Reserve(context.Background(), Reservation(GroupA, 1, 1, 1)), fault.Refused)
 	if v := mustLoad(t, s, GroupA).Version; v != 1 {
@@ -71,7 +76,8 @@ func otherContent(t *testing.T, s Store) {
 	}
 }
 
-func refusedReservations(t *testing.T, s Store) {
+func refusedReservations(c check) {
+	t, s := c.t, c.s
 	change := map[string]func(*runner.Reservation){
 		"without a token":             func(r *runner.Reservation) { r.Token = "" },
 		"without a group":             func(r *runner.Reservation) { r.Group = "" },
@@ -93,7 +99,8 @@ func refusedReservations(t *testing.T, s Store) {
 	unchanged(t, s, runner.Record{})
 }
 
-func regionRace(t *testing.T, s Store) {
+func regionRace(c check) {
+	t, s := c.t, c.s
 	groups := []string{GroupA, GroupB}
 	errs := make([]error, len(groups))
 	var wg sync.WaitGroup
@@ -117,7 +124,8 @@ func regionRace(t *testing.T, s Store) {
 	}
 }
 
-func actionOutcome(t *testing.T, s Store) {
+func actionOutcome(c check) {
+	t, s := c.t, c.s
 	ctx := context.Background()
 	mustReserve(t, s, Reservation(GroupA, 0, 0, 1))
 	done := Action(GroupA, "mark-000")

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+
+	"github.com/holdfast-aws/holdfast/shared/config"
+	"github.com/holdfast-aws/holdfast/shared/telemetry"
+)
+
+// function is the name under which this program logs and counts.
+const function = "sweep"
+
+func main() {
+	log := telemetry.NewLogger(os.Stdout, function)
+	h, err := newHandler(context.Background())
+	if err != nil {
+		log.Error("start", "error", err.Error())
+		os.Exit(1)
+	}
+	h.log = log
+	lambda.Start(h.Handle)
+}
+
+func newHandler(ctx context.Context) (*handler, error) {
+	c, err := config.FromEnv(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	// Reads wait by themselves when AWS throttles them; the clients that act or write have retry rules of their own.
+	sdk, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithRetryMode(aws.RetryModeAdaptive))
+	if err != nil {
+		return nil, err
+	}
+	return assemble(c, sdk), nil
+}
