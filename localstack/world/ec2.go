@@ -182,15 +182,49 @@ func passes(m sim.Member, filters []ec2Filter) bool {
 func matches(m sim.Member, name, want string) bool {
 	switch name {
 	case "instance-id":
-		return m.ID == want
+		return wildcard(want, m.ID)
 	case "instance-state-name":
-		return m.EC2State == want
+		return wildcard(want, m.EC2State)
 	case "availability-zone":
-		return m.Zone == want
+		return wildcard(want, m.Zone)
 	case "tag-key":
-		_, ok := tagsOf(m)[want]
-		return ok
+		for key := range tagsOf(m) {
+			if wildcard(want, key) {
+				return true
+			}
+		}
+		return false
 	}
 	value, ok := tagsOf(m)[strings.TrimPrefix(name, "tag:")]
-	return ok && value == want
+	return ok && wildcard(want, value)
+}
+
+// wildcard matches a filter value: * stands for any text, ? for one character, and
+// a backslash takes the meaning away. Source: EC2 user guide, "Filter resources".
+func wildcard(pattern, text string) bool {
+	for i := 0; i < len(pattern); i++ {
+		c := pattern[i]
+		if c == '*' {
+			for skip := 0; skip <= len(text); skip++ {
+				if wildcard(pattern[i+1:], text[skip:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if text == "" {
+			return false
+		}
+		if c == '\\' && i+1 < len(pattern) {
+			i++
+			c = pattern[i]
+		} else if c == '?' {
+			c = text[0]
+		}
+		if c != text[0] {
+			return false
+		}
+		text = text[1:]
+	}
+	return text == ""
 }

@@ -219,3 +219,17 @@ func TestInstancesAreFilteredAndPaged(t *testing.T) {
 	_, err := l.ec2.DescribeInstances(context.Background(), &ec2.DescribeInstancesInput{InstanceIds: []string{"i-00000000"}})
 	refused(t, err, "InvalidInstanceID.NotFound", "The instance ID 'i-00000000' does not exist")
 }
+
+func TestInstanceFiltersKnowWildcards(t *testing.T) {
+	l := newLab(t)
+	for value, want := range map[string]int{
+		"web": 4, "w*": 4, "*": 6, "?eb": 4, "*e*": 4, "w": 0, "web?": 0, `w\*`: 0, `w\eb`: 4, "batc?": 2, "": 0,
+	} {
+		out, err := l.ec2.DescribeInstances(context.Background(), &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{
+			{Name: aws.String("tag:aws:autoscaling:groupName"), Values: []string{value}}}})
+		must(t, err)
+		if len(out.Reservations) != want {
+			t.Errorf("%q finds %d instances, want %d", value, len(out.Reservations), want)
+		}
+	}
+}
