@@ -170,7 +170,7 @@ func refused(a answer) bool {
 // condition comes first and a refusal second, because after these no repeat of the same request can succeed.
 // Source: SDK doc comment of TransactionCanceledException.
 func kindOfTransaction(e *ddb.TransactionCanceledException) error {
-	kind := fault.Unknown
+	throttles, refusals := 0, 0
 	for _, reason := range e.CancellationReasons {
 		if reason.Code == nil {
 			continue
@@ -179,12 +179,16 @@ func kindOfTransaction(e *ddb.TransactionCanceledException) error {
 		case conflicting(code):
 			return fault.Conflict
 		case throttled(answer{code: code}), code == "ProvisionedThroughputExceeded":
-			if kind != fault.Refused {
-				kind = fault.Throttled
-			}
+			throttles++
 		case code != "None":
-			kind = fault.Refused
+			refusals++
 		}
 	}
-	return kind
+	switch {
+	case refusals > 0:
+		return fault.Refused
+	case throttles > 0:
+		return fault.Throttled
+	}
+	return fault.Unknown
 }

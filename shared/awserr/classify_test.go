@@ -200,7 +200,7 @@ func TestAnswersOfRealClientsGetTheirKind(t *testing.T) {
 func checkOnly(t *testing.T, err, want error) {
 	t.Helper()
 	for _, kind := range []error{fault.Throttled, fault.Gone, fault.TooYoung, fault.Conflict, fault.Refused, fault.Unknown, fault.Partial} {
-		if got := errors.Is(err, kind); got != (kind == want) {
+		if got := errors.Is(err, kind); got != errors.Is(kind, want) {
 			t.Errorf("is %v: %t, want only %v; error: %v", kind, got, want, err)
 		}
 	}
