@@ -37,6 +37,9 @@ func (a Activity) HealthTermination() bool {
 // members whose capacity is back are free again.
 func (k *look) account() {
 	k.next.Marks = slices.Clone(k.prev.Marks)
+	if k.in.Reads.Group != "" {
+		return // a member that cannot be seen is not gone
+	}
 	k.addTerminations()
 	var kept []Mark
 	for _, m := range k.next.Marks {
@@ -48,8 +51,9 @@ func (k *look) account() {
 	k.pair()
 }
 
+// markOf is the newest mark of a member, nil if it has none.
 func (k *look) markOf(member string) *Mark {
-	for i := range k.next.Marks {
+	for i := len(k.next.Marks) - 1; i >= 0; i-- {
 		if m := &k.next.Marks[i]; m.Member == member && member != "" {
 			return m
 		}
@@ -65,7 +69,7 @@ func (k *look) addTerminations() {
 			continue
 		}
 		id := "aws/" + a.ID
-		if m := k.markOf(a.Member); m != nil {
+		if m := k.markOf(a.Member); m != nil && !m.overridden() {
 			m.Outcome = OutcomeDone
 			continue
 		}
@@ -76,6 +80,9 @@ func (k *look) addTerminations() {
 	}
 	slices.SortStableFunc(k.next.Marks, func(a, b Mark) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.ID, b.ID)) })
 }
+
+// overridden says that the member was called Healthy again and stayed: what comes later is another failure.
+func (m *Mark) overridden() bool { return m.Closed && !m.Gone }
 
 // settle updates one mark and says whether it is kept.
 func (k *look) settle(m *Mark) bool {
@@ -190,7 +197,7 @@ func (k *look) noticeMarked() {
 	for i := range k.views {
 		v := &k.views[i]
 		here := inService(v.m) || strings.HasPrefix(v.m.Lifecycle, "Terminating")
-		if v.m.Unhealthy && here && k.markOf(v.m.ID) == nil {
+		if m := k.markOf(v.m.ID); v.m.Unhealthy && here && (m == nil || m.overridden()) {
 			k.next.Marks = append(k.next.Marks, Mark{ID: "seen/" + v.m.ID, Member: v.m.ID, At: k.now, By: "aws", Outcome: OutcomeDone, Weight: v.m.weight()})
 		}
 	}
@@ -209,7 +216,7 @@ func (k *look) measure() {
 	l.TenMinutesMax = k.clamp("marks_per_10_minutes", k.p.MarksPer10Minutes, max(1, floorPercent(n, 5)))
 	l.HourMax = k.clamp("marks_per_hour", k.p.MarksPerHour, max(3, floorPercent(n, 10)))
 	l.DayMax = k.clamp("marks_per_day", k.p.MarksPerDay, max(8, floorPercent(n, 50)))
-	eligible := k.counts.Eligible
+	eligible := k.scale
 	for group, e := range k.in.Region.Eligible {
 		if group != k.in.Group.ARN {
 			eligible += e
@@ -247,6 +254,9 @@ func (k *look) spend(m *Mark) {
 func (k *look) clamp(key string, value, ceiling int) int {
 	if value <= ceiling {
 		return value
+	}
+	if k.in.Reads.Group != "" {
+		return ceiling // the members are not known, so neither is the true ceiling
 	}
 	k.page(Page{Key: PageConfig, Subject: key, Text: key + ": " + plural(value, "") + " is above the compiled ceiling of " + plural(ceiling, "") + " for this group, which is in force"})
 	return ceiling

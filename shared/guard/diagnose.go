@@ -77,7 +77,10 @@ type look struct {
 	blindWhy  []string
 	silentKey string // heartbeat-path or heartbeat-coverage, "" when silence is no trouble
 
-	counts   Counts
+	counts Counts
+	// scale is what percentages of members are taken of: the eligible, and those that would be if everything could be read. A
+	// failed read must not make a threshold smaller.
+	scale    int
 	desired  int // weight
 	arrived  int // weight of the members that serve or fail a target: what came of launches
 	triggers []Trigger
@@ -109,6 +112,11 @@ func (k *look) observe() {
 	g := &k.in.Group
 	if k.in.Reads.Group != "" {
 		k.distrust() // no members are known, so what was remembered of them stays
+		for i := range k.prev.Members {
+			if k.prev.Members[i].Lifecycle == "InService" {
+				k.scale++
+			}
+		}
 		return
 	}
 	k.views = make([]view, len(g.Members))
@@ -171,6 +179,11 @@ func (k *look) remember(v *view) {
 			n.BadSince = k.now
 		}
 	}
+}
+
+// unseen says that a member is outside only because its targets could not be read.
+func (v *view) unseen() bool {
+	return v.class == outside && v.aim == aimUnread && inService(v.m) && !v.starting && v.pulse != pulseDraining
 }
 
 func inService(m *Member) bool { return m.Lifecycle == "InService" }

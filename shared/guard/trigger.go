@@ -49,7 +49,7 @@ func (k *look) correlate() {
 func (k *look) dependencies() {
 	for _, d := range k.in.Group.Dependencies {
 		age := k.now.sub(At(d.Since))
-		old := d.State == AlarmRed && age > seconds(k.p.AlarmMaxAgeSeconds)
+		old := d.State == AlarmRed && !d.Since.IsZero() && age > seconds(k.p.AlarmMaxAgeSeconds)
 		if old {
 			k.page(Page{Key: PageStuckAlarm, Subject: d.Alarm, Text: fmt.Sprintf("alarm %s has been in ALARM since %s (%s), longer than alarm_max_age_seconds: it is treated as soft", d.Alarm, clock(At(d.Since)), span(age))})
 		}
@@ -105,7 +105,7 @@ func (k *look) shares() {
 	var zones, groups []share
 	for i := range k.views {
 		v := &k.views[i]
-		if v.class == outside {
+		if v.class == outside && !v.unseen() {
 			continue
 		}
 		isBad := v.isBad() && !v.permanent
@@ -181,12 +181,12 @@ func (k *look) onsets() {
 		}
 	}
 	k.next.Onsets = mergeOnsets(k.prev.Onsets, fresh, k.recent(window))
-	k.v.Region = RegionDelta{Group: k.in.Group.ARN, Eligible: k.counts.Eligible}
+	k.v.Region = RegionDelta{Group: k.in.Group.ARN, Eligible: k.scale}
 	for _, o := range k.next.Onsets {
 		k.v.Region.Onsets = append(k.v.Region.Onsets, RegionOnset{Group: k.in.Group.ARN, Member: o.Member, At: o.At})
 	}
 	have := len(k.next.Onsets)
-	if limit := max(k.p.OnsetCount, ceilPercent(k.counts.Eligible, onsetPercent)); have >= limit {
+	if limit := max(k.p.OnsetCount, ceilPercent(k.scale, onsetPercent)); have >= limit {
 		k.trigger(Trigger{Cause: CauseOnset, Have: have, Limit: limit, Text: fmt.Sprintf("%d members began to fail within %s, the limit is %d", have, span(window), limit)})
 	}
 	if have > 0 {
@@ -197,7 +197,7 @@ func (k *look) onsets() {
 // regionOnsets adds the other groups' onsets to this group's: a group that has none is not held by them.
 func (k *look) regionOnsets(own int) {
 	window := seconds(k.p.OnsetWindowSeconds)
-	have, eligible, others := own, k.counts.Eligible, map[string]bool{}
+	have, eligible, others := own, k.scale, map[string]bool{}
 	for _, o := range k.in.Region.Onsets {
 		if o.Group != k.in.Group.ARN && k.now.sub(o.At) < window {
 			have++
@@ -237,9 +237,9 @@ func (k *look) rolling() {
 	}
 	slices.SortStableFunc(marked, func(a, b Onset) int { return cmp.Compare(a.Member, b.Member) })
 	have := len(mergeOnsets(k.next.Rolling, marked, alive))
-	limit := max(rollingFloor, ceilPercent(k.counts.Eligible, k.p.RollingPercent))
+	limit := max(rollingFloor, ceilPercent(k.scale, k.p.RollingPercent))
 	if have >= limit {
-		k.trigger(Trigger{Cause: CauseRolling, Have: have, Limit: limit, Of: k.counts.Eligible, Text: fmt.Sprintf("%d different members were bad or terminated for health within %s, the limit is %d", have, span(window), limit)})
+		k.trigger(Trigger{Cause: CauseRolling, Have: have, Limit: limit, Of: k.scale, Text: fmt.Sprintf("%d different members were bad or terminated for health within %s, the limit is %d", have, span(window), limit)})
 	}
 }
 

@@ -108,6 +108,9 @@ func (k *look) tally() {
 			k.counts.Bad++
 			k.counts.Broken++
 		}
+		if v.class != outside || v.unseen() {
+			k.scale++
+		}
 		if k.hasArrived(v) {
 			k.arrived += v.m.weight()
 		}
@@ -141,7 +144,7 @@ func (k *look) serves(v *view) bool {
 // keep counts confirmations and notes since when the member is bad. A blind look counts nothing.
 func (k *look) keep(v *view) {
 	n := v.next
-	if v.class == outside && v.aim == aimUnread && inService(v.m) && !v.starting {
+	if v.unseen() {
 		k.pause(n)
 		return // what could not be read changes nothing
 	}
@@ -163,10 +166,11 @@ func (k *look) keep(v *view) {
 		return
 	}
 	apart := n.LookAt == 0 || 2*k.now.sub(n.LookAt) >= k.in.SweepInterval
+	first := v.class == broken && n.BrokenLooks == 0 || v.good() && n.GoodLooks == 0
 	n.BrokenLooks = countLook(n.BrokenLooks, v.class == broken, apart)
 	n.GoodLooks = countLook(n.GoodLooks, v.good(), apart)
-	if apart {
-		n.LookAt = k.now
+	if apart || first {
+		n.LookAt = k.now // the next look is counted from the first that said so
 	}
 }
 

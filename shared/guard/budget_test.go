@@ -1,0 +1,272 @@
+package guard_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
+	"github.com/holdfast-aws/holdfast/shared/guard/guardtest"
+)
+
+// spent is a mark in the ledger, made some time before the next look. Its slot is free, so that it counts in the windows alone.
+func spent(f *guardtest.Fleet, age time.Duration) {
+	next := f.In.Now.Add(guardtest.Interval)
+	n := len(f.In.State.Marks)
+	f.In.State.Marks = append(f.In.State.Marks, guard.Mark{
+		ID: fmt.Sprintf("old-%d", n), Member: fmt.Sprintf("gone-%d", n), At: guard.At(next.Add(-age)), By: "guard",
+		Outcome: guard.OutcomeDone, Weight: 1, Gone: true, Closed: true,
+	})
+}
+
+// ready is a calm group with one broken member that only lacks its last look.
+func ready(n int) *guardtest.Fleet {
+	f := calm(guardtest.New(n))
+	f.Break(0)
+	f.Sweep()
+	return f
+}
+
+func TestCeilings(t *testing.T) {
+	tests := []struct {
+		n                             int
+		inFlight, tenMin, hour, daily int
+	}{
+		{1, 1, 1, 3, 8},
+		{16, 1, 1, 3, 8},
+		{17, 1, 1, 3, 8}, // half of 17 is 8.5, rounded down
+		{18, 1, 1, 3, 9},
+		{19, 1, 1, 3, 9},
+		{20, 1, 1, 3, 10},
+		{21, 1, 1, 3, 10},
+		{39, 1, 1, 3, 19}, // 5 % of 39 is 1.95, 10 % is 3.9, rounded down
+		{40, 2, 2, 4, 20},
+		{100, 5, 5, 10, 50},
+	}
+	for _, test := range tests {
+		t.Run(fmt.Sprintf("%d members", test.n), func(t *testing.T) {
+			f := guardtest.New(test.n)
+			p := &f.In.Policy
+			p.MaxInFlight, p.MarksPer10Minutes, p.MarksPerHour, p.MarksPerDay, p.RegionMarksPerHour = 100, 1000, 1000, 1000, 1000
+			v := f.Sweep()
+			want(t, "limits", fmt.Sprint(v.Limits.InFlightMax, v.Limits.TenMinutesMax, v.Limits.HourMax, v.Limits.DayMax),
+				fmt.Sprint(test.inFlight, test.tenMin, test.hour, test.daily))
+			want(t, "pages", pages(v), "config/marks_per_10_minutes, config/marks_per_day, config/marks_per_hour, config/max_in_flight, config/region_marks_per_hour")
+			p.MaxInFlight, p.MarksPer10Minutes, p.MarksPerHour, p.MarksPerDay, p.RegionMarksPerHour = test.inFlight, test.tenMin, test.hour, test.daily, 6
+			want(t, "pages at the ceilings", pages(f.Sweep()), "")
+			p.MaxInFlight, p.MarksPer10Minutes, p.MarksPerHour, p.MarksPerDay, p.RegionMarksPerHour = 0, 0, 0, 0, 0
+			l := f.Sweep().Limits
+			want(t, "limits of none", fmt.Sprint(l.InFlightMax, l.TenMinutesMax, l.HourMax, l.DayMax, l.RegionHourMax), "0 0 0 0 0")
+		})
+	}
+}
+
+func TestRegionCeilingGrowsWithTheRegion(t *testing.T) {
+	for _, test := range []struct{ others, limit int }{{40, 6}, {59, 6}, {60, 7}, {190, 20}} {
+		f := guardtest.New(10)
+		f.In.Policy.RegionMarksPerHour = 1000
+		f.In.Region.Eligible = map[string]int{"other": test.others}
+		if got := f.Sweep().Limits.RegionHourMax; got != test.limit {
+			t.Errorf("10 members here and %d elsewhere: %d marks an hour, want %d", test.others, got, test.limit)
+		}
+	}
+}
+
+func TestBudgetWindows(t *testing.T) {
+	tests := map[string]struct {
+		ages  []time.Duration
+		day   int
+		fates string
+	}{
+		"nothing spent":                                 {nil, 8, "mark"},
+		"ten minutes less a moment ago counts":          {[]time.Duration{10*time.Minute - time.Millisecond}, 8, "budget=1/1"},
+		"exactly ten minutes ago counts no more":        {[]time.Duration{10 * time.Minute}, 8, "mark"},
+		"two in an hour leave one":                      {[]time.Duration{50 * time.Minute, 20 * time.Minute}, 8, "mark"},
+		"three in an hour leave none":                   {[]time.Duration{time.Hour - time.Millisecond, 40 * time.Minute, 20 * time.Minute}, 8, "budget=3/3"},
+		"exactly an hour ago counts no more":            {[]time.Duration{time.Hour, 40 * time.Minute, 20 * time.Minute}, 8, "mark"},
+		"one of two in a day leaves one":                {[]time.Duration{23 * time.Hour}, 2, "mark"},
+		"two of two in a day leave none":                {[]time.Duration{24*time.Hour - time.Millisecond, 5 * time.Hour}, 2, "budget=2/2"},
+		"exactly a day ago counts no more":              {[]time.Duration{24 * time.Hour, 5 * time.Hour}, 2, "mark"},
+		"more than the limit is no less than the limit": {[]time.Duration{time.Minute, 2 * time.Minute}, 8, "budget=2/1"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := ready(8)
+			f.In.Policy.MarksPerDay = test.day
+			for _, age := range test.ages {
+				spent(f, age)
+			}
+			want(t, "the broken member", fate(f.Sweep(), f.ID(0)), test.fates)
+		})
+	}
+}
+
+func TestRegionBudgetWindow(t *testing.T) {
+	tests := map[string]struct {
+		ages []time.Duration
+		fate string
+	}{
+		"one of two leaves one":              {[]time.Duration{time.Minute}, "mark"},
+		"two of two leave none":              {[]time.Duration{time.Minute, time.Hour - time.Millisecond}, "region-budget=2/2"},
+		"exactly an hour ago counts no more": {[]time.Duration{time.Minute, time.Hour}, "mark"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := ready(8)
+			f.In.Policy.RegionMarksPerHour = 2
+			for i, age := range test.ages {
+				f.In.Region.Marks = append(f.In.Region.Marks, guard.RegionMark{ID: fmt.Sprintf("other/%d", i), At: guard.At(f.In.Now.Add(guardtest.Interval - age))})
+			}
+			want(t, "the broken member", fate(f.Sweep(), f.ID(0)), test.fate)
+		})
+	}
+}
+
+func TestInFlightLimit(t *testing.T) {
+	for _, test := range []struct {
+		n, limit int
+		marks    int
+	}{{1, 1, 0}, {19, 5, 1}, {20, 5, 1}, {39, 5, 1}, {40, 5, 2}, {60, 5, 3}, {100, 5, 5}, {100, 4, 4}, {100, 0, 0}} {
+		t.Run(fmt.Sprintf("%d members with %d in flight", test.n, test.limit), func(t *testing.T) {
+			f := calm(guardtest.New(test.n))
+			p := &f.In.Policy
+			p.MaxInFlight, p.MarksPer10Minutes, p.MarksPerHour, p.MarksPerDay, p.RegionMarksPerHour = test.limit, 10, 10, 10, 10
+			f.Break(upTo(min(8, test.n))...)
+			f.Sweep()
+			v := f.Sweep()
+			if got := len(v.Marks()); got != test.marks {
+				t.Errorf("%d marks, want %d: %v", got, test.marks, v.Explain())
+			}
+		})
+	}
+}
+
+func TestSlotStaysTakenUntilTheReplacementServes(t *testing.T) {
+	f := ready(8)
+	want(t, "first", fate(f.Sweep(), f.ID(0)), "mark")
+	f.Break(1)
+	f.In.Policy.MarksPer10Minutes = 8
+	f.Sweeps(20)
+	want(t, "while the marked member is there", fate(f.Verdict, f.ID(1)), "in-flight=1/1")
+	second := f.ID(1)
+	f.Replace(0)
+	f.M(7).Lifecycle = "Pending"
+	want(t, "while its replacement is pending", fate(f.Sweep(), second), "in-flight=1/1")
+	f.M(7).Lifecycle = "InService"
+	f.Aim(7, "initial", "Elb.RegistrationInProgress")
+	want(t, "while its replacement registers", fate(f.Sweep(), second), "in-flight=1/1")
+	f.Aim(7, "healthy", "")
+	want(t, "when its replacement serves", fate(f.Sweep(), second), "mark")
+}
+
+func TestSlotIsFreeWhenTheReplacementFailsToo(t *testing.T) {
+	f := ready(8)
+	f.Sweep()
+	f.Replace(0)
+	f.Aim(7, "unhealthy", "Target.Timeout")
+	f.Sweep()
+	if got := f.Verdict.Limits.InFlight; got != 0 {
+		t.Errorf("%d in flight, want 0: a replacement that is itself bad is no work in flight", got)
+	}
+}
+
+func TestCapacityLoss(t *testing.T) {
+	tests := map[string]struct {
+		weight, percent int
+		fate            string
+	}{
+		"half of eight may be lost":                   {4, 50, "mark"},
+		"a weight above half may not":                 {5, 50, "capacity=5/4"},
+		"one percent of eight, rounded down, is none": {1, 1, "capacity=1/0"},
+		"twelve percent, rounded down, is none":       {1, 12, "capacity=1/0"},
+		"thirteen percent is one":                     {1, 13, "mark"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := ready(8)
+			f.M(0).Weight = test.weight
+			f.In.Policy.CapacityLossPercentMax, f.In.Policy.MinHealthyPercent = test.percent, 0
+			want(t, "the broken member", fate(f.Sweep(), f.ID(0)), test.fate)
+		})
+	}
+	t.Run("what is in flight counts too", func(t *testing.T) {
+		f := calm(guardtest.New(60))
+		p := &f.In.Policy
+		p.MaxInFlight, p.MarksPer10Minutes, p.MarksPerHour, p.CapacityLossPercentMax, p.MinHealthyPercent = 3, 3, 3, 50, 0
+		f.In.Group.Desired = 4
+		f.Break(0, 1, 2)
+		f.Sweep()
+		v := f.Sweep()
+		want(t, "marks", actions(v), "mark i-00000; mark i-00001")
+		want(t, "the third", fate(v, f.ID(2)), "capacity=3/2")
+	})
+}
+
+func TestMinHealthy(t *testing.T) {
+	tests := map[string]struct {
+		desired, percent int
+		fate             string
+	}{
+		"seven of eight healthy reach half":         {8, 50, "mark"},
+		"seven of fourteen wanted are exactly half": {14, 50, "mark"},
+		"seven of fifteen wanted are below half":    {15, 50, "min-healthy=7/8"},
+		"88 percent of eight is eight, rounded up":  {8, 88, "min-healthy=7/8"},
+		"87 percent of eight is seven, rounded up":  {8, 87, "mark"},
+		"all is never reached with one broken":      {8, 100, "min-healthy=7/8"},
+		"none is always reached":                    {1000, 0, "mark"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := ready(8)
+			f.In.Group.Desired = test.desired
+			f.In.Policy.MinHealthyPercent = test.percent
+			want(t, "the broken member", fate(f.Sweep(), f.ID(0)), test.fate)
+		})
+	}
+}
+
+func TestWeightsCountInCapacity(t *testing.T) {
+	f := ready(4)
+	f.In.Group.Desired, f.In.Group.Weighted = 10, true
+	f.M(0).Weight, f.M(1).Weight, f.M(2).Weight, f.M(3).Weight = 4, 2, 2, 2
+	want(t, "healthy weight 6 of 10", fate(f.Sweep(), f.ID(0)), "mark")
+	f = ready(4)
+	f.In.Group.Desired, f.In.Group.Weighted = 10, true
+	f.M(0).Weight, f.M(1).Weight, f.M(2).Weight, f.M(3).Weight = 4, 2, 1, 1
+	want(t, "healthy weight 4 of 10", fate(f.Sweep(), f.ID(0)), "min-healthy=4/5")
+}
+
+func TestWhatAWSDidCountsToo(t *testing.T) {
+	for _, cause := range []string{
+		"an instance was taken out of service in response to a user health-check.",
+		"an instance was taken out of service in response to an ELB system health check failure.",
+		"an instance was taken out of service in response to an EC2 instance status check failure.",
+		"an instance was taken out of service in response to an EBS volume health check failure.",
+		"an instance was taken out of service in response to an application status check.",
+	} {
+		f := ready(8)
+		f.In.Group.Activities = []guard.Activity{{ID: "a", At: f.In.Now, Kind: "terminate", Status: "Successful", Member: "gone", Cause: cause}}
+		want(t, cause, fate(f.Sweep(), f.ID(0)), "budget=1/1")
+	}
+	for what, a := range map[string]guard.Activity{
+		"a scale-in":                      {Kind: "terminate", Status: "Successful", Cause: "a user request changed the desired capacity"},
+		"a termination that was not made": {Kind: "terminate", Status: "Failed", Cause: "a user health-check"},
+		"a cancelled one":                 {Kind: "terminate", Status: "Cancelled", Cause: "a user health-check"},
+		"a launch":                        {Kind: "launch", Status: "Successful", Cause: "a user health-check"},
+	} {
+		f := ready(8)
+		a.ID, a.At, a.Member = "a", f.In.Now, "gone"
+		f.In.Group.Activities = []guard.Activity{a}
+		want(t, what, fate(f.Sweep(), f.ID(0)), "mark")
+	}
+}
+
+func TestMemberThatAWSMarkedTakesTheSlot(t *testing.T) {
+	for _, lifecycle := range []string{"InService", "Terminating", "Terminating:Wait"} {
+		f := ready(8)
+		f.M(5).Unhealthy, f.M(5).Lifecycle = true, lifecycle
+		want(t, lifecycle, fate(f.Sweep(), f.ID(0)), "in-flight=1/1")
+		f.M(5).Unhealthy, f.M(5).Lifecycle = false, "InService"
+		want(t, lifecycle+" and well again", fate(f.Sweep(), f.ID(0)), "mark")
+	}
+}
