@@ -157,8 +157,8 @@ group: {name: web, weights: true}
 fleet: {i1: "unhealthy[Target.Timeout] last=400s/ok weight=9", i2-i12: "healthy weight=1"}
 steps: [{at: 0s, repeat: 1}]
 `)
-	if d := all[1].Deferred; len(d) != 1 || d[0].Reason != guard.ReasonCapacity {
-		t.Errorf("%+v, want i1 deferred capacity: 9 of 20 are more than a quarter", d)
+	if d := all[1].Deferred; len(d) != 1 || d[0].Reason != guard.ReasonCapacity || d[0].Have != 9 || d[0].Limit != 5 {
+		t.Errorf("%+v, want i1 deferred capacity: 9, and a quarter of 20 is 5", d)
 	}
 }
 
@@ -169,6 +169,13 @@ func TestTheRegionsLimitBelongsToTheDefaults(t *testing.T) {
 	}
 	if d := all[1].Deferred; len(d) != 1 || d[0].Reason != guard.ReasonRegionBudget {
 		t.Errorf("%+v, want i1 deferred region-budget", d)
+	}
+}
+
+func TestTheHeadsPolicyIsTheLastGoodOneWhenTheFirstStepBreaksIt(t *testing.T) {
+	all := sweeps(t, "policy: {confirm_sweeps: 1}\n"+single+`steps: [{at: 0s, policy: {marks_per_hour: "6O"}, expect: {mark: [i1], page: [config]}}]`+"\n")
+	if len(all[0].Failures) > 0 {
+		t.Errorf("%q, want i1 marked at the first look by the head's policy", all[0].Failures)
 	}
 }
 
