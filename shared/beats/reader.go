@@ -202,7 +202,8 @@ func (r *reading) row(row map[string]types.AttributeValue) bool {
 	}
 	beat, err := decode(row)
 	if err != nil {
-		r.fail(member, fmt.Errorf("%w: %w", fault.Partial, err))
+		// The row was read and says nothing: that is this member's own trouble, and must not make its group blind.
+		r.found[member] = guard.Beat{Unreadable: true, Detail: err.Error()}
 		return true
 	}
 	r.found[member] = beat

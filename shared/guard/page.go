@@ -110,6 +110,9 @@ func (k *look) noticeMembers() {
 		case v.silent() && !v.deaf && (v.aim != aimBad || k.p.Kind == KindWorker):
 			quiet = append(quiet, v.m.ID)
 		}
+		if v.m.Beat.Detail != "" {
+			k.note("the heartbeat row of %s makes no sense: %s", v.m.ID, v.m.Beat.Detail)
+		}
 		if v.pulse == pulseFailing && v.aim == aimHealthy && v.class != outside {
 			disagree = append(disagree, v.m.ID)
 		}

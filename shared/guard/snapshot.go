@@ -123,6 +123,8 @@ type Target struct {
 type Beat struct {
 	// Found is false when there is no row; Unreadable when the row could not be read, which is not the same.
 	Found, Unreadable bool
+	// Detail says why a row that was read makes no sense.
+	Detail string
 	// At is the writer's stamp, on the writer's clock.
 	At time.Time
 	// Seq grows with every beat of one boot; Boot names the boot.

@@ -14,12 +14,13 @@ type Fleet interface {
 	// Group reads one group afresh, as Guarded does; fault.Gone if it does not exist.
 	Group(ctx context.Context, name string) (guard.Group, error)
 	// Details adds targets, foreign targets, opted-out members, activities and the instance refresh to a group. What could not
-	// be read completely stands in the Reads (Group, Targets, Activities), and the group then has what could.
+	// be read completely stands in the Reads (Group, Targets, Activities, OptOuts), and the group then has what could.
 	Details(ctx context.Context, g guard.Group) (guard.Group, guard.Reads)
 }
 
 // Beats reads the heartbeats of a group's members by key. Every member has an entry: one without a row is the zero Beat, one that
-// could not be read (also an unprocessed key after bounded retries) is Unreadable. The error says that any was unreadable.
+// could not be read (also an unprocessed key after bounded retries) is Unreadable, and the error says that there was any. A row
+// that was read and makes no sense is Unreadable with a Detail, and no error: one member's row must not blind its group.
 type Beats interface {
 	Beats(ctx context.Context, g guard.Group) (map[string]guard.Beat, error)
 }
