@@ -74,7 +74,8 @@ func TestSinceWhenAMemberIsInItsState(t *testing.T) {
 		{"the head says nothing", "healthy", "healthy", -1},
 		{"the head says how old, and it ages", "entered=10m", "healthy", 11 * time.Minute},
 		{"a step counts from itself", "entered=10m", "entered=5s", 5 * time.Second},
-		{"a change of state ends the old age", "entered=10m", "Standby", -1},
+		{"a change of state ends the old age", "Standby entered=10m", "InService", -1},
+		{"Standby has none", "entered=10m", "Standby", -1},
 		{"a change of state can say a new one", "Pending pending=20m", "InService entered=5s", 5 * time.Second},
 		{"Pending has its own", "Pending pending=20m entered=1h", "healthy", 21 * time.Minute},
 	} {
@@ -218,6 +219,23 @@ func TestAGroupThatCannotBeReadHasNoMembersOrHalfOfThem(t *testing.T) {
 		}
 		if _, err := w.Group(t.Context(), "web"); err == nil {
 			t.Errorf("%s: the second read is complete", how)
+		}
+	}
+}
+
+func TestTheRegionsItemFailsOnlyWithThatOfEveryGroup(t *testing.T) {
+	head := "name: region\ngroups: {web: {}, api: {}}\nsteps: [{at: 0s, groups: {"
+	for text, want := range map[string]bool{
+		"web: {reads: {ledger: failed}}":                                  false,
+		"web: {reads: {ledger: failed}}, api: {reads: {ledger: partial}}": true,
+	} {
+		w := staged(t, head+text+"}}]\n")
+		w.ledger.SetHooks(memledger.Hooks{Before: w.ledgerFault})
+		if _, err := w.ledger.LoadRegion(t.Context()); (err != nil) != want {
+			t.Errorf("%s: have %v, want an error: %t", text, err, want)
+		}
+		if _, err := w.ledger.Load(t.Context(), w.places[0].group.ARN); err == nil {
+			t.Errorf("%s: the item of web was loaded", text)
 		}
 	}
 }
