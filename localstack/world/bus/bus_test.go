@@ -166,6 +166,31 @@ func TestAFailingTargetIsRetriedLaterAndThenDeadLettered(t *testing.T) {
 	}
 }
 
+func TestAnEventThatGrewTooOldIsGivenUp(t *testing.T) {
+	r := newRig(t)
+	lambda := target("f", functionARN("notify"))
+	lambda.RetryPolicy = &types.RetryPolicy{MaximumEventAgeInSeconds: aws.Int32(60)}
+	lambda.DeadLetterConfig = &types.DeadLetterConfig{Arn: aws.String(r.queues.ARN("dead"))}
+	r.rule(t, onPattern("pages", `{"source":["holdfast"]}`), lambda)
+	r.functions.fail = 99
+	r.putEvents(t, entry(`{}`))
+	for range 59 {
+		r.deliver()
+		r.at = r.at.Add(time.Second)
+	}
+	if r.bus.Pending() != 1 || len(r.bus.Dropped()) != 0 {
+		t.Errorf("after 59 s: %d pending and dropped %v, want it still to be tried", r.bus.Pending(), r.bus.Dropped())
+	}
+	for range 10 {
+		r.at = r.at.Add(time.Second)
+		r.deliver()
+	}
+	// Tries at 0, 1, 3, 7, 15 and 31 s, and the last at 63 s.
+	if d := r.bus.Dropped(); r.bus.Pending() != 0 || len(d) != 1 || d[0].Attempts != 7 || !d[0].DeadLetter {
+		t.Errorf("after 69 s: %d pending and dropped %+v", r.bus.Pending(), d)
+	}
+}
+
 func TestAMissingTargetIsNotRetried(t *testing.T) {
 	r := newRig(t)
 	lambda := target("f", functionARN("missing"))

@@ -84,6 +84,9 @@ func TestWrongItemsAndTablesAreRefused(t *testing.T) {
 			t.Errorf("%s: direct put got %q, want %q", tc.name, direct, tc.code)
 		}
 	}
+	if _, err := r.update("SET b = :v", dynamo.Item{":v": str(strings.Repeat("x", 400<<10-3))}, ""); code(err) != "ValidationException" {
+		t.Errorf("an update that makes the item one byte too large: %v", err)
+	}
 	key := dynamo.Item{"pk": str("a"), "extra": num(1)}
 	if _, err := r.client.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("plain"), Key: key}); code(err) != "ValidationException" {
 		t.Errorf("a key with too many attributes: %v", err)
@@ -154,6 +157,10 @@ func TestNobodySharesMemoryWithATable(t *testing.T) {
 	got := r.tables.Items("plain")[0]["m"].(*types.AttributeValueMemberM).Value
 	if text(got["x"]) != "1" {
 		t.Error("the table changed with the caller's item")
+	}
+	item["pk"].(*types.AttributeValueMemberS).Value = "other"
+	if text(r.tables.Items("plain")[0]["pk"]) != "a" {
+		t.Error("the table changed with the caller's value")
 	}
 	got["x"] = num(3)
 	if text(r.tables.Items("plain")[0]["m"].(*types.AttributeValueMemberM).Value["x"]) != "1" {

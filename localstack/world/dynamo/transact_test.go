@@ -214,7 +214,7 @@ func race(t *testing.T, try func(i int) error, refused string) int {
 }
 
 func TestFortyRacersOnALimitOfFiveLeaveExactlyFiveWinners(t *testing.T) {
-	for round := range 10 {
+	for round := range 5 {
 		r := newRig(t)
 		won := race(t, func(int) error {
 			s := spend()

@@ -56,8 +56,8 @@ func (q *Queues) CreateQueue(in *sqs.CreateQueueInput) (*sqs.CreateQueueOutput, 
 	return &sqs.CreateQueueOutput{QueueUrl: aws.String(q.url(name))}, nil
 }
 
-// GetQueueUrl finds a queue by its name.
-func (q *Queues) GetQueueUrl(in *sqs.GetQueueUrlInput) (*sqs.GetQueueUrlOutput, error) { //nolint:revive,staticcheck // the operation's own name
+// GetQueueURL finds a queue by its name.
+func (q *Queues) GetQueueURL(in *sqs.GetQueueUrlInput) (*sqs.GetQueueUrlOutput, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	name := aws.ToString(in.QueueName)

@@ -19,7 +19,7 @@ func (q *Queues) Handle(_ context.Context, call wire.Call) (any, error) {
 	case "CreateQueue":
 		return wire.Do(call, q.CreateQueue)
 	case "GetQueueUrl":
-		return wire.Do(call, q.GetQueueUrl)
+		return wire.Do(call, q.GetQueueURL)
 	case "SendMessage":
 		return wire.Do(call, q.SendMessage)
 	case "ReceiveMessage":

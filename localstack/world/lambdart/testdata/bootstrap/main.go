@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -36,6 +38,8 @@ func handle(ctx context.Context, e event) (seen, error) {
 		panic("lost its way")
 	case "exit":
 		os.Exit(3)
+	case "meddle":
+		return meddle()
 	case "hang":
 		time.Sleep(time.Hour)
 	}
@@ -46,6 +50,17 @@ func handle(ctx context.Context, e event) (seen, error) {
 		Name: lambdacontext.FunctionName, Memory: lambdacontext.MemoryLimitInMB, Greeting: os.Getenv("GREETING"),
 		Home: os.Getenv("HOME"),
 	}, nil
+}
+
+// meddle answers an invocation that it was never given, and tells what came of it.
+func meddle() (seen, error) {
+	url := "http://" + os.Getenv("AWS_LAMBDA_RUNTIME_API") + "/2018-06-01/runtime/invocation/another/response"
+	resp, err := http.Post(url, "application/json", strings.NewReader(`{"pid":-1}`))
+	if err != nil {
+		return seen{}, fmt.Errorf("post answer: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return seen{Greeting: resp.Status}, nil
 }
 
 func main() {
