@@ -199,3 +199,42 @@ func TestASaveThatCannotRemoveOldPartsStillSucceeds(t *testing.T) {
 		t.Errorf("load: version %d, %v", rec.Version, err)
 	}
 }
+
+func TestPartsOfAWriterThatLostToASmallStateGoWithTheNextLargeOne(t *testing.T) {
+	ctx, tb := context.Background(), newTable(t)
+	s := tb.ledger(t)
+	if _, err := s.Save(ctx, ledgertest.GroupA, ledgertest.Record(0)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Save(ctx, ledgertest.GroupA, large(0, 10_000)); !errors.Is(err, fault.Conflict) {
+		t.Fatalf("have %v, want a conflict", err)
+	}
+	if len(tb.sortKeys()) < 3 {
+		t.Fatal("the loser left no parts, so this test shows nothing")
+	}
+	if _, err := s.Save(ctx, ledgertest.GroupA, large(1, 10_000)); err != nil {
+		t.Fatal(err)
+	}
+	for _, sk := range tb.sortKeys() {
+		if strings.HasPrefix(sk, "state#00000000000000000001#") {
+			t.Errorf("part %s of the loser is still there", sk)
+		}
+	}
+}
+
+func TestEveryLoadIsStronglyConsistent(t *testing.T) {
+	ctx, tb := context.Background(), newTable(t)
+	s := tb.ledger(t)
+	if _, err := s.Save(ctx, ledgertest.GroupA, large(0, 10_000)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Load(ctx, ledgertest.GroupA); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.LoadRegion(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if tb.count["Query"] < 3 || tb.eventual != 0 {
+		t.Errorf("%d of %d queries may have answered with an older state", tb.eventual, tb.count["Query"])
+	}
+}

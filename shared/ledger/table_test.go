@@ -28,8 +28,9 @@ type table struct {
 	*dynamo.Tables
 	client *dynamodb.Client
 
-	mu    sync.Mutex
-	calls []string
+	mu sync.Mutex
+	// eventual counts queries that did not ask for a strongly consistent answer.
+	eventual int
 	// before and after are asked for each request: the operation, and how often it was requested, from 1. An error of before
 	// keeps the request from the table; one of after loses the reply.
 	before, after func(op string, n int) error
@@ -93,7 +94,9 @@ func (tb *table) Do(r *http.Request) (*http.Response, error) {
 	tb.mu.Lock()
 	tb.count[op]++
 	n := tb.count[op]
-	tb.calls = append(tb.calls, op)
+	if op == "Query" && !bytes.Contains(body, []byte(`"ConsistentRead":true`)) {
+		tb.eventual++
+	}
 	tb.mu.Unlock()
 	if tb.before != nil {
 		if err := tb.before(op, n); err != nil {
