@@ -67,7 +67,7 @@ func (j *job) claim(read guard.Input) (guard.Input, guard.Verdict, bool) {
 // write records a verdict: a reservation in one transaction if members are to be marked, a save if not.
 func (j *job) write(v *guard.Verdict) error {
 	marks := v.Marks()
-	withheld := len(marks) > 0 && marks[0].Withheld != ""
+	withheld := onlyObserved(marks)
 	if withheld {
 		v.State = guard.Reserve(v.State, marks, j.start, true)
 	}
@@ -156,12 +156,16 @@ func (j *job) unrecorded(v guard.Verdict, err error) guard.Verdict {
 	return v
 }
 
-// irreversible says that a verdict does what cannot be taken back: marks a member, or lets the group replace members again.
+// irreversible says that a verdict does what cannot be taken back: marks a member, or lets the group replace members again. It asks
+// no mode, because observing takes the same path as acting.
 func irreversible(v guard.Verdict) bool {
 	return slices.ContainsFunc(v.Actions, func(a guard.Action) bool {
-		return a.Withheld == "" && (a.Kind == guard.ActMark || a.Kind == guard.ActResume && slices.Contains(a.Processes, guard.ProcessReplaceUnhealthy))
+		return a.Kind == guard.ActMark || a.Kind == guard.ActResume && slices.Contains(a.Processes, guard.ProcessReplaceUnhealthy)
 	})
 }
+
+// onlyObserved says that marks are recorded and not sent.
+func onlyObserved(marks []guard.Action) bool { return len(marks) > 0 && marks[0].Withheld != "" }
 
 // confirm takes the second look before what cannot be undone. What the second look does not confirm is not done; what it finds
 // instead, such as a mass failure, is decided now.
@@ -175,7 +179,7 @@ func (j *job) confirm(in guard.Input, first guard.Verdict) guard.Verdict {
 		return j.withdraw(first, first.Marks(), "the second look failed: "+err.Error())
 	}
 	if sameActions(first, second) {
-		second.State = guard.Reserve(second.State, first.Marks(), j.start, false)
+		second.State = guard.Reserve(second.State, first.Marks(), j.start, onlyObserved(first.Marks()))
 		second.Actions = first.Actions
 		return second
 	}
@@ -249,7 +253,7 @@ func (j *job) reconsider(first, second guard.Verdict) guard.Verdict {
 		}
 	}
 	second.Actions = append(actions, confirmed...)
-	second.State = guard.Reserve(second.State, confirmed, j.start, false)
+	second.State = guard.Reserve(second.State, confirmed, j.start, onlyObserved(confirmed))
 	sortDeferred(&second)
 	if err := j.save(second.State); err != nil {
 		if isConflict(err) {
