@@ -224,7 +224,11 @@ func (k *look) measure() {
 	}
 	l.RegionHourMax = k.clamp("region_marks_per_hour", k.p.RegionMarksPerHour, max(6, floorPercent(eligible, 10)))
 	for i := range k.next.Marks {
-		k.spend(&k.next.Marks[i])
+		m := &k.next.Marks[i]
+		l.add(m, k.now.sub(m.At))
+		if !m.Closed {
+			k.flying += max(1, m.Weight)
+		}
 	}
 	for _, m := range k.in.Region.Marks {
 		if k.now.sub(m.At) < time.Hour {
@@ -233,8 +237,8 @@ func (k *look) measure() {
 	}
 }
 
-func (k *look) spend(m *Mark) {
-	l, age := &k.limits, k.now.sub(m.At)
+// add counts one mark of a given age in the windows that it is in.
+func (l *Limits) add(m *Mark, age time.Duration) {
 	if age < tenMinutes {
 		l.TenMinutes++
 	}
@@ -246,7 +250,6 @@ func (k *look) spend(m *Mark) {
 	}
 	if !m.Closed {
 		l.InFlight++
-		k.flying += max(1, m.Weight)
 	}
 }
 

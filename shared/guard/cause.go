@@ -66,7 +66,13 @@ func bestCohort(tally map[string]*cohort, bads, goods int) string {
 	if len(all) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(all, func(a, b *cohort) int { return cmp.Compare(score(b), score(a)) })
+	slices.SortStableFunc(all, func(a, b *cohort) int {
+		byScore := cmp.Compare(score(b), score(a))
+		if goods == 0 {
+			return byScore // everybody fails: how they fail says more than what they all are
+		}
+		return cmp.Or(byScore, cmp.Compare(symptom(a), symptom(b)))
+	})
 	var parts []string
 	for _, c := range all {
 		if score(c) < score(all[0]) || len(parts) == 3 {
@@ -75,6 +81,14 @@ func bestCohort(tally map[string]*cohort, bads, goods int) string {
 		parts = append(parts, fmt.Sprintf("%s (%d of %d bad, %d of %d good)", c.text, c.bad, bads, c.good, goods))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// symptom ranks how members fail below what they are: the second is nearer to the cause.
+func symptom(c *cohort) int {
+	if strings.HasPrefix(c.text, "failing ") {
+		return 1
+	}
+	return 0
 }
 
 // properties are what a member may share with others.
@@ -88,6 +102,7 @@ func (k *look) properties(v *view) []string {
 	add("zone", v.m.Zone)
 	add("launch template version", v.m.LaunchTemplate)
 	add("instance type", v.m.InstanceType)
+	add("agent version", v.m.Beat.Agent)
 	if k.now.sub(v.next.Since) < young {
 		add("in service for less than", "an hour")
 	}

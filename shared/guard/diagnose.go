@@ -84,12 +84,14 @@ type look struct {
 	desired  int // weight
 	arrived  int // weight of the members that serve or fail a target: what came of launches
 	triggers []Trigger
-	unread   []string // hard dependencies that are missing or cannot be read
-	nodata   []string // hard dependencies without data
-	limits   Limits
-	flying   int // weight in flight
-	v        Verdict
-	told     []Page
+	// standStill says that an operator asked for the hold that is in force: a release under way is taken back.
+	standStill bool
+	unread     []string // hard dependencies that are missing or cannot be read
+	nodata     []string // hard dependencies without data
+	limits     Limits
+	flying     int // weight in flight
+	v          Verdict
+	told       []Page
 }
 
 func newLook(in Input) *look {

@@ -73,14 +73,16 @@ func (k *look) hold() {
 		h.Ours = slices.Clone(h.Ours)
 		k.next.Hold = &h
 	}
+	had := k.next.Hold != nil
 	k.obey()
 	switch {
 	case k.p.Mode == ModeOff:
 		if h := k.next.Hold; h != nil {
-			h.QuietSince = 0
+			h.QuietSince, h.Stage, h.StageAt, h.Paced = 0, StageQuiet, k.now, false
 		}
-	case k.next.Hold != nil:
+	case had:
 		k.tend(k.next.Hold)
+	case k.next.Hold != nil: // an operator's request began it just now
 	case len(k.triggers) > 0:
 		k.begin(k.leadingTrigger(), false)
 	}
@@ -98,7 +100,8 @@ func (k *look) obey() {
 	case r.Kind == RequestHold && h == nil:
 		k.begin(Trigger{Cause: CauseOperator, Text: "asked for by " + r.By + ": " + r.Reason}, true)
 	case r.Kind == RequestHold:
-		h.Sticky = true
+		h.Sticky, h.ReleaseBy = true, ""
+		k.standStill = true
 		k.note("an operator's hold by %s: %s", r.By, r.Reason)
 	case r.Kind == RequestRelease && h != nil:
 		h.ReleaseBy = r.By
@@ -191,6 +194,9 @@ func (k *look) reconcile(h *Hold) {
 	for _, p := range h.Ours {
 		s, there := k.suspension(p.Process)
 		switch {
+		case !there && p.Resumed != 0 && h.Stage == StageQuiet:
+			p.Resumed, p.IntentAt, p.Reason = 0, k.now, "" // a pause sent the release back to its beginning
+			again = append(again, p.Process)
 		case there && p.Reason == "" && !adoptable(s, p):
 			k.note("%s is suspended by somebody else: %s", p.Process, s.Reason)
 			continue

@@ -12,7 +12,7 @@ const watchFor = 15 * time.Minute
 // release takes at most one step on the way out of a hold. Every step is a sweep of its own.
 func (k *look) release(h *Hold) {
 	switch {
-	case k.prolonging() != nil:
+	case k.prolonging() != nil, k.standStill && h.Stage > StageQuiet:
 		k.relapse(h)
 	case k.blind():
 		k.pauseQuiet(h)
@@ -108,7 +108,11 @@ func (k *look) quiet(h *Hold) bool {
 	return !h.Sticky && k.now.sub(h.QuietSince) >= seconds(k.p.QuietSeconds)
 }
 
+// pendingRestores says that members are to be restored first, or that one was sent just now and is not read back yet.
 func (k *look) pendingRestores(h *Hold) bool {
+	if slices.ContainsFunc(k.v.Actions, func(a Action) bool { return a.Kind == ActRestore }) {
+		return true
+	}
 	for i := range k.views {
 		if k.restorable(h, &k.views[i]) {
 			return true
@@ -133,13 +137,8 @@ func (k *look) stepHealthCheck(h *Hold) {
 // stepResume resumes the rest of what is ours if the members that AWS still calls Unhealthy fit the remaining budget.
 func (k *look) stepResume(h *Hold) {
 	k.enter(h, StageResume)
-	marked := 0
-	for i := range k.views {
-		if v := &k.views[i]; inService(v.m) && v.m.Unhealthy {
-			marked++
-		}
-	}
-	left := k.budgetLeft()
+	marked, spent := k.stillUnhealthy()
+	left := k.budgetLeft(spent)
 	if marked > left {
 		k.page(Page{Key: PageResumeBlocked, Urgent: true, Text: fmt.Sprintf("%d members are still Unhealthy to Auto Scaling and the budget left is %d: resuming ReplaceUnhealthy would replace them at once, so the hold stays", marked, left)})
 		return
@@ -157,9 +156,34 @@ func (k *look) stepResume(h *Hold) {
 	k.resume(h, names)
 }
 
-// budgetLeft is the smallest of what is left of the mark limits and of the slots in flight; never below 0.
-func (k *look) budgetLeft() int {
+// stillUnhealthy counts the members that AWS calls Unhealthy, and what of the budget their own marks have taken already: that
+// part is there for them, and must not be asked of them twice.
+func (k *look) stillUnhealthy() (marked int, own Limits) {
+	for i := range k.views {
+		v := &k.views[i]
+		if !inService(v.m) || !v.m.Unhealthy {
+			continue
+		}
+		marked++
+		if m := k.markOf(v.m.ID); m != nil {
+			own.add(m, k.now.sub(m.At))
+			if id := regionID(k.in.Group.ARN, m.ID); slices.ContainsFunc(k.in.Region.Marks, func(r RegionMark) bool { return r.ID == id && k.now.sub(r.At) < time.Hour }) {
+				own.RegionHour++
+			}
+		}
+	}
+	return marked, own
+}
+
+// budgetLeft is the smallest of what is left of the mark limits and of the slots in flight, without the part that is given back;
+// never below 0.
+func (k *look) budgetLeft(back Limits) int {
 	l := k.limits
+	l.TenMinutes -= back.TenMinutes
+	l.Hour -= back.Hour
+	l.Day -= back.Day
+	l.InFlight -= back.InFlight
+	l.RegionHour -= back.RegionHour
 	left := min(l.TenMinutesMax-l.TenMinutes, l.HourMax-l.Hour, l.DayMax-l.Day, l.InFlightMax-l.InFlight, l.RegionHourMax-l.RegionHour)
 	if k.in.Reads.Region != "" {
 		left = 0
@@ -208,7 +232,7 @@ func (k *look) end(h *Hold) {
 	k.next.ReleasedAt = k.now
 	k.next.Onsets, k.next.Rolling = nil, nil
 	k.v.Region.Onsets = nil
-	k.next.Watch = &Watch{Since: k.now, Until: k.now.add(watchFor), Budget: k.budgetLeft()}
+	k.next.Watch = &Watch{Since: k.now, Until: k.now.add(watchFor), Budget: k.budgetLeft(Limits{})}
 	if h.Paced {
 		k.startPaced(h)
 	}

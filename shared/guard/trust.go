@@ -125,7 +125,7 @@ func (k *look) hasArrived(v *view) bool {
 		return false
 	}
 	if k.p.Kind == KindWorker {
-		return v.pulse == pulseOK || v.pulse == pulseFailing
+		return v.voiced
 	}
 	return v.aim == aimHealthy || v.aim == aimBad
 }
