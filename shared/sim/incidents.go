@@ -10,8 +10,9 @@ func singleBroken() Incident {
 	return Incident{
 		Name: "single-broken",
 		About: "Six instances behind an ALB with a local health check (interval 10 s, timeout 5 s, 3 to leave, 3 to return). After " +
-			"five minutes the disk of one is full: its requests and its local check fail. Chosen here: grace 300 s, 60 s to launch, " +
-			"60 s to warm up, demand of four members, deregistration delay 30 s.",
+			"five minutes the disk of one is full: its requests and its local check fail. The group has EC2 health checks, as groups " +
+			"have that fear the other kind: Auto Scaling itself never replaces it. Chosen here: grace 300 s, 60 s to launch, 60 s to " +
+			"warm up, demand of four members, deregistration delay 30 s.",
 		Group: "api",
 		Setup: func(c *Cloud) error {
 			if _, err := c.CreateTargetGroup(TargetGroupSpec{
@@ -21,7 +22,7 @@ func singleBroken() Incident {
 				return err
 			}
 			return c.CreateGroup(GroupSpec{
-				Name: "api", Tags: guardTag(), Desired: 6, Min: 3, Max: 12, HealthCheckTypes: []string{"EC2", "ELB"},
+				Name: "api", Tags: guardTag(), Desired: 6, Min: 3, Max: 12, HealthCheckTypes: []string{"EC2"},
 				Grace: 300 * time.Second, TargetGroups: []string{"api"}, LaunchTime: time.Minute, WarmUp: time.Minute,
 				SteadyFor: 24 * time.Hour, Demand: 4,
 			})

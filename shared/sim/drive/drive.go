@@ -1,0 +1,192 @@
+package drive
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
+	"github.com/holdfast-aws/holdfast/shared/memledger"
+	"github.com/holdfast-aws/holdfast/shared/runner"
+	"github.com/holdfast-aws/holdfast/shared/sim"
+)
+
+// Defaults of Options.
+const (
+	defaultInterval   = time.Minute
+	defaultAlarmDelay = 2 * time.Second
+	defaultSample     = 10 * time.Second
+)
+
+// Options say how to run an incident. The zero value runs it with nobody on watch, seed 0.
+type Options struct {
+	// Guarded puts Holdfast on watch.
+	Guarded bool
+	// Seed drives every random draw of the simulator.
+	Seed uint64
+	// SweepInterval is the time between scheduled looks; 0 means one minute.
+	SweepInterval time.Duration
+	// AlarmDelay is the time from a change of an alarm to the look that it asks for; 0 means two seconds.
+	AlarmDelay time.Duration
+	// NoAlarmLooks leaves only the scheduled looks: every alarm event is lost.
+	NoAlarmLooks bool
+	// HealthChecks replaces the health check types of the watched group; nil keeps the incident's own.
+	HealthChecks []string
+	// Mode is the big switch; "" means act.
+	Mode string
+	// Policy is the declared policy of the watched group as JSON; "" means DeclaredPolicy.
+	Policy string
+	// SampleEvery is the period of the story's samples; 0 means ten seconds.
+	SampleEvery time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if o.SweepInterval <= 0 {
+		o.SweepInterval = defaultInterval
+	}
+	if o.AlarmDelay <= 0 {
+		o.AlarmDelay = defaultAlarmDelay
+	}
+	if o.SampleEvery <= 0 {
+		o.SampleEvery = defaultSample
+	}
+	if o.Mode == "" {
+		o.Mode = guard.ModeAct
+	}
+	return o
+}
+
+// Result is what came of a run.
+type Result struct {
+	Story
+	// Sweeps are the records of all looks, in order; none without Holdfast.
+	Sweeps []runner.Report
+}
+
+// Run runs an incident to its end. An error says that the incident or a run of the guardian could not be carried out, not that it
+// ended badly.
+func Run(ctx context.Context, in sim.Incident, o Options) (Result, error) {
+	o = o.withDefaults()
+	cloud := sim.NewCloud(sim.Config{Seed: o.Seed, SampleEvery: o.SampleEvery})
+	start := cloud.Now()
+	if err := in.Start(cloud); err != nil {
+		return Result{}, fmt.Errorf("start incident %s: %w", in.Name, err)
+	}
+	if err := SetChecks(cloud, in.Group, o.HealthChecks); err != nil {
+		return Result{}, err
+	}
+	var w *watch
+	if o.Guarded {
+		var err error
+		if w, err = newWatch(ctx, cloud, in.Group, o); err != nil {
+			return Result{}, err
+		}
+	}
+	cloud.Advance(start.Add(in.Duration))
+	story, err := Tell(cloud, in, Teller{Guarded: o.Guarded, Seed: o.Seed, Start: start})
+	if err != nil {
+		return Result{}, err
+	}
+	out := Result{Story: story}
+	if w == nil {
+		return out, nil
+	}
+	for _, n := range w.ports.notices {
+		out.Notices = append(out.Notices, Notice{At: n.At, Group: n.Group, Key: n.Key, Subject: n.Subject, Urgent: n.Urgent, Reminder: n.Reminder, Text: n.Text})
+	}
+	out.Sweeps, out.Looks = w.ports.reports, w.runs
+	return out, w.err
+}
+
+// SetChecks replaces the health check types of a group and keeps its grace; no types change nothing.
+func SetChecks(cloud *sim.Cloud, group string, types []string) error {
+	if len(types) == 0 {
+		return nil
+	}
+	g, ok := cloud.Group(group)
+	if !ok {
+		return fmt.Errorf("set health checks: %w", &sim.NotFoundError{Kind: "group", Name: group})
+	}
+	if err := cloud.SetGroupChecks(group, types, g.Grace); err != nil {
+		return fmt.Errorf("set health checks: %w", err)
+	}
+	return nil
+}
+
+// DeclaredPolicy is the policy that the watched group's owner would declare: every alarm of the incident is a hard dependency.
+func DeclaredPolicy(cloud *sim.Cloud) (string, error) {
+	type dependency struct {
+		Alarm string `json:"alarm"`
+		Kind  string `json:"kind"`
+	}
+	list := []dependency{}
+	for _, a := range cloud.Alarms() {
+		list = append(list, dependency{a.Name, guard.DependencyHard})
+	}
+	text, err := json.Marshal(map[string]any{"dependencies": list})
+	if err != nil {
+		return "", fmt.Errorf("encode policy: %w", err)
+	}
+	return string(text), nil
+}
+
+// watch is Holdfast on duty in the simulator: looks are events of the simulator's own queue.
+type watch struct {
+	ctx    context.Context
+	runner *runner.Runner
+	ports  *ports
+	runs   int
+	err    error // the first run that failed
+}
+
+func newWatch(ctx context.Context, cloud *sim.Cloud, group string, o Options) (*watch, error) {
+	policy := o.Policy
+	if policy == "" {
+		var err error
+		if policy, err = DeclaredPolicy(cloud); err != nil {
+			return nil, err
+		}
+	}
+	p := &ports{cloud: cloud, declared: map[string]string{group: policy}, mode: o.Mode}
+	r, err := runner.New(runner.Ports{
+		Fleet: p, Beats: p, Alarms: p, Policies: p, Ledger: memledger.New(), Actor: p, Reporter: p,
+	}, runner.Options{Now: cloud.Now, SweepInterval: o.SweepInterval, Concurrency: 1})
+	if err != nil {
+		return nil, fmt.Errorf("make runner: %w", err)
+	}
+	w := &watch{ctx: ctx, runner: r, ports: p}
+	w.schedule(cloud, o.SweepInterval)
+	if !o.NoAlarmLooks {
+		cloud.OnAlarm = func(change sim.AlarmChange) {
+			cloud.At(change.At.Add(o.AlarmDelay), func(*sim.Cloud) { w.look(runner.TriggerAlarm, []string{group}) })
+		}
+	}
+	return w, nil
+}
+
+// schedule plans a look one interval from now, and from there the next.
+func (w *watch) schedule(cloud *sim.Cloud, interval time.Duration) {
+	cloud.At(cloud.Now().Add(interval), func(c *sim.Cloud) {
+		w.look(runner.TriggerSweep, nil)
+		w.schedule(c, interval)
+	})
+}
+
+func (w *watch) look(trigger string, groups []string) {
+	w.runs++
+	sum, err := w.runner.Run(w.ctx, runner.Request{Run: fmt.Sprintf("run-%04d", w.runs), Trigger: trigger, Groups: groups})
+	if err == nil && sum.Failed > 0 {
+		var failed []string
+		for _, g := range sum.Groups {
+			if g.Failure != "" {
+				failed = append(failed, g.Group+": "+g.Failure)
+			}
+		}
+		err = fmt.Errorf("groups failed: %s", strings.Join(failed, "; "))
+	}
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("look %d at %s: %w", w.runs, w.ports.cloud.Now().Format(time.RFC3339), err)
+	}
+}

@@ -1,0 +1,228 @@
+package drive
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/holdfast-aws/holdfast/shared/fault"
+	"github.com/holdfast-aws/holdfast/shared/guard"
+	"github.com/holdfast-aws/holdfast/shared/runner"
+	"github.com/holdfast-aws/holdfast/shared/sim"
+)
+
+// The tag that opts a group in, and an instance out.
+const (
+	tagKey = "holdfast:guard"
+	tagOn  = "true"
+	tagOff = "false"
+)
+
+// activityWindow is how far back activities are told: the day of the daily budget, and an hour to spare.
+const activityWindow = 25 * time.Hour
+
+// ports are the runner's ports over one simulated Region. The cloud is not safe for concurrent use, so a run looks at one group
+// after the other.
+type ports struct {
+	cloud *sim.Cloud
+	// declared are the policies by group name, as JSON; mode is the big switch.
+	declared map[string]string
+	mode     string
+
+	reports []runner.Report
+	notices []runner.Notice
+}
+
+// Guarded lists the groups that carry the opt-in tag.
+func (p *ports) Guarded(context.Context) ([]guard.Group, error) {
+	var out []guard.Group
+	for _, g := range p.cloud.Groups() {
+		if g.Tags[tagKey] == tagOn {
+			out = append(out, groupOf(g))
+		}
+	}
+	slices.SortFunc(out, func(a, b guard.Group) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// Group reads one group; fault.Gone if it does not exist.
+func (p *ports) Group(_ context.Context, name string) (guard.Group, error) {
+	g, ok := p.cloud.Group(name)
+	if !ok {
+		return guard.Group{}, fmt.Errorf("describe group %s: %w", name, fault.Gone)
+	}
+	return groupOf(g), nil
+}
+
+func groupOf(g sim.Group) guard.Group {
+	out := guard.Group{
+		ARN: g.ARN, Name: g.Name, OptedIn: g.Tags[tagKey] == tagOn, Operator: g.Operator,
+		Desired: g.Desired, Min: g.Min, Max: g.Max, HealthCheckTypes: g.HealthCheckTypes, Grace: g.Grace,
+	}
+	for _, s := range g.Suspended {
+		out.Suspended = append(out.Suspended, guard.Suspension{Process: s.Process, Reason: s.Reason})
+	}
+	for _, m := range g.Members {
+		out.Weighted = out.Weighted || m.Weight > 1
+		out.Members = append(out.Members, guard.Member{
+			ID: m.ID, Lifecycle: string(m.Lifecycle), Unhealthy: m.Health == sim.Unhealthy, Protected: m.Protected, Zone: m.Zone,
+			LaunchTemplate: g.LaunchTemplateName + ":" + strconv.Itoa(m.LaunchTemplateVersion), InstanceType: m.InstanceType, Weight: m.Weight,
+		})
+	}
+	slices.SortFunc(out.Members, func(a, b guard.Member) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// Details adds targets, opt-outs, activities and the newest instance refresh.
+func (p *ports) Details(_ context.Context, g guard.Group) (guard.Group, guard.Reads) {
+	from, ok := p.cloud.Group(g.Name)
+	if !ok {
+		return g, guard.Reads{Group: "describe group " + g.Name + ": " + fault.Gone.Error()}
+	}
+	g.Members = slices.Clone(g.Members)
+	at := map[string]int{}
+	for i := range g.Members {
+		at[g.Members[i].ID] = i
+	}
+	for _, m := range from.Members {
+		if i, ok := at[m.ID]; ok {
+			g.Members[i].OptedOut = m.Tags[tagKey] == tagOff
+		}
+	}
+	reads := guard.Reads{Targets: p.addTargets(&g, from.TargetGroupARNs, at)}
+	since := p.cloud.Now().Add(-activityWindow)
+	for _, a := range p.cloud.Activities(g.Name) {
+		if a.GroupARN == g.ARN && !a.Start.Before(since) {
+			g.Activities = append(g.Activities, guard.Activity{
+				ID: a.ID, At: a.Start, Kind: string(a.Kind), Status: a.Status, Cause: a.Cause, Member: a.InstanceID,
+			})
+		}
+	}
+	if len(from.Refreshes) > 0 {
+		g.Refresh = from.Refreshes[0].Status
+	}
+	return g, reads
+}
+
+// addTargets adds the registrations of a group's target groups and says why some could not be read.
+func (p *ports) addTargets(g *guard.Group, arns []string, at map[string]int) (failed string) {
+	for _, arn := range arns {
+		tg, ok := p.cloud.TargetGroup(arn)
+		targets, err := p.cloud.TargetHealth(arn)
+		if !ok || err != nil {
+			failed = "describe target health of " + arn + ": " + fault.Gone.Error()
+			continue
+		}
+		g.TargetGroups = append(g.TargetGroups, guard.TargetGroup{Name: tg.Name, InUse: !tg.NotInUse})
+		for _, t := range targets {
+			if i, ours := at[t.ID]; ours {
+				g.Members[i].Targets = append(g.Members[i].Targets, guard.Target{
+					Group: tg.Name, Port: t.Port, State: string(t.State), Reason: t.Reason, Anomalous: t.Anomalous, Shifted: t.Shifted,
+				})
+				continue
+			}
+			g.ForeignTargets = append(g.ForeignTargets, guard.ForeignTarget{Group: tg.Name, Target: t.ID, State: string(t.State), Reason: t.Reason})
+		}
+	}
+	return failed
+}
+
+// Beats reads the newest heartbeat of each member.
+func (p *ports) Beats(_ context.Context, g guard.Group) (map[string]guard.Beat, error) {
+	out := map[string]guard.Beat{}
+	for _, m := range g.Members {
+		out[m.ID] = guard.Beat{}
+	}
+	for _, b := range p.cloud.Heartbeats() {
+		if _, ours := out[b.InstanceID]; ours {
+			out[b.InstanceID] = guard.Beat{
+				Found: true, At: b.Stamp, Seq: int64(b.Seq), Boot: b.Boot, Status: b.Status, Failing: b.Failing, Agent: b.Agent,
+			}
+		}
+	}
+	return out, nil
+}
+
+// Alarms reads alarms by name.
+func (p *ports) Alarms(_ context.Context, names []string) map[string]guard.AlarmReading {
+	out := map[string]guard.AlarmReading{}
+	for _, name := range names {
+		out[name] = guard.AlarmReading{State: guard.AlarmMissing}
+		if a, ok := p.cloud.Alarm(name); ok {
+			out[name] = guard.AlarmReading{State: string(a.State), Since: a.Transitioned}
+		}
+	}
+	return out
+}
+
+// Policies gives the declared layer of each group and the switch.
+func (p *ports) Policies(_ context.Context, groups []string) runner.PolicySet {
+	set := runner.PolicySet{
+		Switch: guard.Switch{Value: p.mode, Found: true}, Defaults: guard.Layer{Name: guard.LayerDefaults}, Groups: map[string][]guard.Layer{},
+	}
+	for _, name := range groups {
+		declared := guard.Layer{Name: guard.LayerDeclared + guard.EscapeName(name)}
+		if text, ok := p.declared[name]; ok {
+			declared.Raw = []byte(text)
+		}
+		set.Groups[name] = []guard.Layer{declared, {Name: guard.LayerGroups + guard.EscapeName(name)}}
+	}
+	return set
+}
+
+// Mark sets one member Unhealthy, grace respected.
+func (p *ports) Mark(_ context.Context, member string) error {
+	return classify("mark "+member, p.cloud.SetInstanceHealth(member, sim.Unhealthy, true))
+}
+
+// Restore sets one member Healthy.
+func (p *ports) Restore(_ context.Context, member string) error {
+	return classify("restore "+member, p.cloud.SetInstanceHealth(member, sim.Healthy, true))
+}
+
+// Suspend suspends exactly the named processes.
+func (p *ports) Suspend(_ context.Context, group string, processes []string) error {
+	if len(processes) == 0 {
+		return fmt.Errorf("suspend processes of %s: %w: an empty list means all of them", group, fault.Refused)
+	}
+	return classify("suspend processes of "+group, p.cloud.SuspendProcesses(group, processes))
+}
+
+// Resume resumes exactly the named processes.
+func (p *ports) Resume(_ context.Context, group string, processes []string) error {
+	if len(processes) == 0 {
+		return fmt.Errorf("resume processes of %s: %w: an empty list means all of them", group, fault.Refused)
+	}
+	return classify("resume processes of "+group, p.cloud.ResumeProcesses(group, processes))
+}
+
+// Page keeps a notice.
+func (p *ports) Page(_ context.Context, n runner.Notice) error {
+	p.notices = append(p.notices, n)
+	return nil
+}
+
+// Report keeps the record of a look.
+func (p *ports) Report(_ context.Context, r runner.Report) { p.reports = append(p.reports, r) }
+
+// classify gives an answer of the simulator its fault kind.
+func classify(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	kind := fault.Refused
+	var young *sim.GraceError
+	var missing *sim.NotFoundError
+	var leaving *sim.LifecycleError
+	switch {
+	case errors.As(err, &young):
+		kind = fault.TooYoung
+	case errors.As(err, &missing), errors.As(err, &leaving):
+		kind = fault.Gone
+	}
+	return fmt.Errorf("%s: %w: %w", what, kind, err)
+}
