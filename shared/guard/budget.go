@@ -43,6 +43,9 @@ func (k *look) account() {
 	k.addTerminations()
 	var kept []Mark
 	for _, m := range k.next.Marks {
+		if p := k.prev.Paced; p != nil && m.At >= p.Since && slices.Contains(p.Members, m.Member) {
+			m.Paced = true
+		}
 		if k.settle(&m) {
 			kept = append(kept, m)
 		}

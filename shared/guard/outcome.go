@@ -35,6 +35,7 @@ func Withhold(in Input, v Verdict) Verdict {
 		kept := *real
 		kept.Stage, kept.QuietSince = StageQuiet, 0
 		v.State.Hold, v.Mode, v.Cause = &kept, Held, kept.Cause
+		v.State.Members = untried(v)
 		v = pausePage(in, v, &kept)
 	} else if v.State.Hold != nil {
 		kept := *v.State.Hold
@@ -49,6 +50,17 @@ func Withhold(in Input, v Verdict) Verdict {
 	return v
 }
 
+// untried takes back the count of restores that are not sent, so that a pause uses up no tries of a real hold.
+func untried(v Verdict) []MemberState {
+	members := slices.Clone(v.State.Members)
+	for _, a := range v.Actions {
+		if j, ok := memberAt(members, a.Member); ok && a.Kind == ActRestore {
+			members[j].RestoreTries--
+		}
+	}
+	return members
+}
+
 // ReasonModeWithheld is the reason of a call that mode observe keeps back.
 const ReasonModeWithheld = string(ReasonMode)
 
@@ -57,10 +69,13 @@ func pausePage(in Input, v Verdict, h *Hold) Verdict {
 	k := newLook(in)
 	k.told = []Page{k.pausedPage(h)}
 	k.tell()
-	v.Pages = append(slices.Clone(v.Pages), k.v.Pages...)
-	pages := slices.Clone(v.State.Pages)
+	paused := func(key string) bool { return key == PagePausedWhileHeld }
+	if told := slices.ContainsFunc(v.Pages, func(p Page) bool { return paused(p.Key) }); !told {
+		v.Pages = append(slices.Clone(v.Pages), slices.DeleteFunc(k.v.Pages, func(p Page) bool { return !paused(p.Key) })...)
+	}
+	pages := slices.DeleteFunc(slices.Clone(v.State.Pages), func(s PageState) bool { return paused(s.Key) })
 	for _, s := range k.next.Pages {
-		if s.Key == PagePausedWhileHeld {
+		if paused(s.Key) {
 			pages = append(pages, s)
 		}
 	}
@@ -122,11 +137,16 @@ func Settle(s State, id, outcome string, now time.Time, tooYoung bool) State {
 	s.Marks = slices.Delete(s.Marks, i, i+1)
 	if tooYoung {
 		s.Members = slices.Clone(s.Members)
-		if j, ok := slices.BinarySearchFunc(s.Members, member, func(m MemberState, id string) int { return cmp.Compare(m.ID, id) }); ok {
+		if j, ok := memberAt(s.Members, member); ok {
 			s.Members[j].NoMarkBefore = At(now.Add(refusedGrace))
 		}
 	}
 	return s
+}
+
+// memberAt finds a member by its ID.
+func memberAt(members []MemberState, id string) (int, bool) {
+	return slices.BinarySearchFunc(members, id, func(m MemberState, id string) int { return cmp.Compare(m.ID, id) })
 }
 
 // RecordSuspended notes the reason texts of processes that were just suspended, as read back.

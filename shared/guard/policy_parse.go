@@ -122,7 +122,10 @@ func (k Key) apply(p *Policy, raw json.RawMessage) error {
 		if err != nil {
 			return err
 		}
-		if n < int64(k.Min) || n > int64(k.Max) {
+		switch {
+		case n > int64(k.Max) && k.Max == limitUnbounded:
+			return fmt.Errorf("%d, want at most %d", n, k.Max)
+		case n < int64(k.Min) || n > int64(k.Max):
 			return fmt.Errorf("%d, want %s", n, k.Range())
 		}
 		*k.number(p) = int(n)

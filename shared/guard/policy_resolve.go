@@ -87,12 +87,14 @@ func Resolve(layers []Layer, sw Switch) Resolution {
 	for _, k := range Keys() {
 		r.Sources[k.Name] = LayerBuiltIn
 	}
-	strictest := ""
+	strictest, from := "", ""
 	for _, l := range layers {
-		strictest = stricter(strictest, r.lay(l))
+		if m := stricter(strictest, r.lay(l)); m != strictest {
+			strictest, from = m, l.Name
+		}
 	}
 	if m := stricter(r.Policy.Mode, strictest); m != r.Policy.Mode {
-		r.Policy.Mode = m
+		r.Policy.Mode, r.Sources["mode"] = m, from
 	}
 	r.bound(sw)
 	return r

@@ -123,6 +123,8 @@ type Mark struct {
 	Replacement string `json:"rep,omitempty"`
 	Served      bool   `json:"served,omitempty"`
 	Failed      bool   `json:"failed,omitempty"`
+	// Paced says that a paced exit repairs the member, so that it counts in no rolling share.
+	Paced bool `json:"paced,omitempty"`
 	// Note says what was not known when it was made.
 	Note string `json:"note,omitempty"`
 }

@@ -229,6 +229,9 @@ func (k *look) rolling() {
 	var marked []Onset
 	for i := range k.next.Marks {
 		m := &k.next.Marks[i]
+		if m.Paced {
+			continue
+		}
 		name := m.Member
 		if name == "" {
 			name = m.ID

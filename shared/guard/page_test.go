@@ -1,0 +1,146 @@
+package guard_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
+	"github.com/holdfast-aws/holdfast/shared/guard/guardtest"
+)
+
+func TestAConditionIsToldOnceAndReminded(t *testing.T) {
+	f := guardtest.New(8)
+	quiet := func() { quietFor(f, 0) }
+	f.Sweep()
+	quiet()
+	want(t, "first", pages(f.Sweep()), "heartbeat-path")
+	since := f.Verdict.Pages[0].Since
+	for range 29 {
+		want(t, "in between", pages(f.Sweep()), "")
+	}
+	want(t, "a moment before the interval is over", pages(f.Step(guardtest.Interval-moment)), "")
+	want(t, "after the interval", pages(f.Step(moment)), "heartbeat-path again")
+	if got := f.Verdict.Pages[0].Since; got != since {
+		t.Errorf("since %v, want the begin of the condition %v", got, since)
+	}
+}
+
+func TestAConditionThatComesBack(t *testing.T) {
+	for away, told := range map[int]string{1: "", 28: "", 29: "heartbeat-path", 60: "heartbeat-path"} {
+		f := guardtest.New(8)
+		f.Sweep()
+		quietFor(f, 0)
+		want(t, "first", pages(f.Sweep()), "heartbeat-path")
+		f.Heal(0)
+		f.Sweeps(away)
+		quietFor(f, 0)
+		v := f.Sweep()
+		want(t, "back after a while", pages(v), told)
+		if told != "" && v.Pages[0].Since != guard.At(f.In.Now) {
+			t.Error("a condition that was over begins anew")
+		}
+	}
+}
+
+func TestAConditionThatTurnsUrgentIsToldAtOnce(t *testing.T) {
+	f := guardtest.New(8)
+	f.Sweep()
+	quietFor(f, 0, 1, 2)
+	want(t, "some", pages(f.Sweep()), "heartbeat-path")
+	quietFor(f, 3, 4, 5)
+	want(t, "most", pages(f.Sweep()), "heartbeat-path! again")
+	want(t, "and no more", pages(f.Sweep()), "")
+	f.Heal(3, 4, 5)
+	want(t, "when it is less again", pages(f.Sweep()), "")
+}
+
+func TestSubjectsAreToldApart(t *testing.T) {
+	f := guardtest.New(8)
+	f.In.Problems = []guard.Problem{{Layer: "/holdfast/groups/shop", Key: "kind", Rule: "no"}, {Layer: "/holdfast/groups/shop", Key: "mode", Rule: "no"}}
+	want(t, "two problems", pages(f.Sweep()), "config//holdfast/groups/shop kind, config//holdfast/groups/shop mode")
+	want(t, "a minute later", pages(f.Sweep()), "")
+	f.In.Problems = append(f.In.Problems, guard.Problem{Layer: "/holdfast/defaults", Rule: "is not JSON"})
+	want(t, "a third", pages(f.Sweep()), "config//holdfast/defaults")
+}
+
+func TestPagesThatWereNotDeliveredComeAgain(t *testing.T) {
+	f := guardtest.New(8)
+	f.Break(0, 1)
+	v := f.Sweep()
+	f.In.State.Unsent = v.Pages // the bus refused them
+	want(t, "the next look", pages(f.Sweep()), "held!")
+	want(t, "delivered", pages(f.Sweep()), "")
+	f.In.State.Unsent = []guard.Page{{Key: guard.PageHeld, Text: "old"}, {Key: guard.PageReleased, Text: "old"}}
+	f.In.Now = f.In.Now.Add(time.Hour)
+	v = f.Sweep()
+	want(t, "with a reminder due, the condition is told once", pages(v), "held! again, released")
+	if pageText(v, guard.PageHeld) == "old" {
+		t.Error("the old text is told although the condition is told anew")
+	}
+	left := guard.Delivered(v.State, v.Pages[:1])
+	if len(left.Unsent) != 1 || left.Unsent[0].Key != guard.PageReleased {
+		t.Errorf("unsent %v, want released only", left.Unsent)
+	}
+}
+
+func TestUrgentPages(t *testing.T) {
+	tests := map[string]struct {
+		fleet func(t *testing.T) *guardtest.Fleet
+		told  string
+	}{
+		"held": {func(*testing.T) *guardtest.Fleet { f := guardtest.New(8); f.Break(0, 1); return f }, "held!"},
+		"hold-too-long": {func(t *testing.T) *guardtest.Fleet {
+			f := held(t)
+			f.In.Policy.HoldMaxSeconds = 600
+			f.Sweeps(9)
+			return f
+		}, "hold-too-long!"},
+		"heartbeat-coverage": {func(*testing.T) *guardtest.Fleet { f := guardtest.New(8); f.Sweep(); neverSpoke(f, 8); return f }, "heartbeat-coverage!"},
+		"cannot-replace": {func(*testing.T) *guardtest.Fleet {
+			f := ready(8)
+			f.Suspend(f.In.Now, "Terminate")
+			return f
+		}, "cannot-replace!"},
+		"daily-limit":   {func(*testing.T) *guardtest.Fleet { f := ready(8); f.In.Policy.MarksPerDay = 0; return f }, "daily-limit!"},
+		"last-instance": {func(*testing.T) *guardtest.Fleet { f := guardtest.New(1); f.Break(0); return f }, ""},
+		"replacement-stuck": {func(*testing.T) *guardtest.Fleet {
+			f := ready(8)
+			f.Sweeps(15)
+			return f
+		}, "replacement-stuck!"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := test.fleet(t).Sweep()
+			if test.told != "" && !strings.Contains(pages(v), test.told) {
+				t.Errorf("pages %q, want %q", pages(v), test.told)
+			}
+		})
+	}
+}
+
+func TestOtherLimitsAreNoDailyLimit(t *testing.T) {
+	f := ready(8)
+	f.In.Policy.MarksPerHour = 0
+	want(t, "pages", pages(f.Sweep()), "")
+}
+
+func TestAHeldPageBeginsWithEachHold(t *testing.T) {
+	f := quieted(t)
+	f.Sweeps(4)
+	f.In.State.ReleasedAt = guard.At(f.In.Now)
+	f.Break(3, 4)
+	want(t, "a second hold within the interval", pages(f.Sweep()), "held!")
+}
+
+func TestPausedWhileHeldInModeOff(t *testing.T) {
+	f := held(t)
+	f.In.Policy.Mode = guard.ModeOff
+	want(t, "first", pages(f.Sweep()), "paused-while-held")
+	want(t, "later", pages(f.Sweeps(29)), "")
+	want(t, "reminder", pages(f.Sweep()), "paused-while-held again")
+	if text := pageText(f.Verdict, guard.PagePausedWhileHeld); !strings.Contains(text, "AZRebalance, HealthCheck, ReplaceUnhealthy") {
+		t.Errorf("text %q does not name what stays suspended", text)
+	}
+}
