@@ -52,7 +52,7 @@ type clients struct {
 	bus      *eventbridge.Client
 }
 
-func newClients(c config.Config, sdk aws.Config) clients {
+func newClients(c config.Config, sdk aws.Config, now func() time.Time) clients {
 	reads, writes := sdk.Copy(), sdk.Copy()
 	reads.HTTPClient = awshttp.NewBuildableClient().WithTimeout(readTimeout)
 	writes.HTTPClient = awshttp.NewBuildableClient().WithTimeout(writeTimeout)
@@ -66,10 +66,10 @@ func newClients(c config.Config, sdk aws.Config) clients {
 	return clients{
 		fleet: awsfleet.New(awsfleet.API{
 			AutoScaling: autoscaling.NewFromConfig(reads), LoadBalancing: elasticloadbalancingv2.NewFromConfig(reads), EC2: ec2.NewFromConfig(reads),
-		}, awsfleet.Options{}),
+		}, awsfleet.Options{Now: now}),
 		beats:    beats.New(dynamodb.NewFromConfig(reads), beats.Options{Table: c.HeartbeatTable}),
 		alarms:   alarms.New(watch),
-		queues:   alarms.NewQueues(alarms.QueueAPI{SQS: sqs.NewFromConfig(reads), Metrics: watch}, alarms.QueueOptions{}),
+		queues:   alarms.NewQueues(alarms.QueueAPI{SQS: sqs.NewFromConfig(reads), Metrics: watch}, alarms.QueueOptions{Now: now}),
 		policies: policystore.New(ssm.NewFromConfig(reads)),
 		actor:    awsact.New(autoscaling.NewFromConfig(writes), awsact.Options{}),
 		table:    dynamodb.NewFromConfig(writes),
@@ -78,12 +78,12 @@ func newClients(c config.Config, sdk aws.Config) clients {
 }
 
 // assemble makes the handler; each invocation gets a runner, a fleet reader and a reporter of its own.
-func assemble(c config.Config, sdk aws.Config) *handler {
-	cl := newClients(c, sdk)
+func assemble(c config.Config, sdk aws.Config, now func() time.Time) *handler {
+	cl := newClients(c, sdk, now)
 	return &handler{
-		metrics: telemetry.NewEmitter(os.Stdout, time.Now), now: time.Now, shard: c.Shard, shards: c.Shards,
+		metrics: telemetry.NewEmitter(os.Stdout, now), now: now, shard: c.Shard, shards: c.Shards,
 		newRun: func(log *slog.Logger) (*runner.Runner, *report.Reporter, error) {
-			memory, err := ledger.New(cl.table, ledger.Options{Table: c.StateTable, Now: time.Now})
+			memory, err := ledger.New(cl.table, ledger.Options{Table: c.StateTable, Now: now})
 			if err != nil {
 				return nil, nil, err
 			}
@@ -91,7 +91,7 @@ func assemble(c config.Config, sdk aws.Config) *handler {
 			run, err := runner.New(runner.Ports{
 				Fleet: cl.fleet.NewRun(), Beats: cl.beats, Alarms: cl.alarms, Queues: cl.queues, Policies: cl.policies,
 				Ledger: memory, Actor: cl.actor, Reporter: reporter,
-			}, runner.Options{Now: time.Now, SweepInterval: c.SweepInterval, Concurrency: c.Concurrency, Margin: deadlineMargin})
+			}, runner.Options{Now: now, SweepInterval: c.SweepInterval, Concurrency: c.Concurrency, Margin: deadlineMargin})
 			return run, reporter, err
 		},
 	}

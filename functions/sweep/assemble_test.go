@@ -96,9 +96,9 @@ func assembled(t *testing.T, r *region) (*handler, *bytes.Buffer) {
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
 		}),
-	})
+	}, tick)
 	var out bytes.Buffer
-	h.log, h.metrics, h.now = telemetry.NewLogger(&out, function), telemetry.NewEmitter(&out, tick), tick
+	h.log, h.metrics = telemetry.NewLogger(&out, function), telemetry.NewEmitter(&out, tick)
 	return h, &out
 }
 

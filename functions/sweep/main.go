@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 
+	"github.com/holdfast-aws/holdfast/shared/clock"
 	"github.com/holdfast-aws/holdfast/shared/config"
 	"github.com/holdfast-aws/holdfast/shared/telemetry"
 )
@@ -31,10 +32,14 @@ func newHandler(ctx context.Context) (*handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	now, err := clock.FromEnv(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
 	// Reads wait by themselves when AWS throttles them; the clients that act or write have retry rules of their own.
 	sdk, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithRetryMode(aws.RetryModeAdaptive))
 	if err != nil {
 		return nil, err
 	}
-	return assemble(c, sdk), nil
+	return assemble(c, sdk, now), nil
 }
