@@ -43,6 +43,7 @@ func TestImportRules(t *testing.T) {
 		"a shared package knows no infrastructure":         {"shared/telemetry", module + "/infra", true},
 		"a shared package knows no emulator":               {"shared/beats", module + "/localstack/world", true},
 		"a function may import an adapter":                 {"functions/sweep", module + "/shared/awsfleet", false},
+		"functions may share their wiring":                 {"functions/sweep", module + "/functions/internal/assemble", false},
 		"the emulator may import the simulator":            {"localstack/world", module + "/shared/sim", false},
 		"a name that only begins alike is another package": {"shared/guardian", "os", false},
 	}

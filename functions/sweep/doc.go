@@ -3,5 +3,6 @@
 //
 // It decides nothing, and keeps nothing from one invocation to the next but its clients and the fact that it has started.
 //
-// Start reading at main.go, then handler.go, then event.go (what it accepts) and assemble.go (what it is made of).
+// Start reading at main.go, then handler.go, then event.go (what it accepts); what it is made of stands in
+// functions/internal/assemble.
 package main

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/holdfast-aws/holdfast/functions/internal/invocation"
 	"github.com/holdfast-aws/holdfast/shared/report"
 	"github.com/holdfast-aws/holdfast/shared/runner"
 	"github.com/holdfast-aws/holdfast/shared/telemetry"
@@ -27,21 +28,23 @@ type handler struct {
 
 // Handle looks at the groups that the event asks for. A tick that came too late is dropped; a group that failed is in the summary.
 func (h *handler) Handle(ctx context.Context, raw json.RawMessage) (runner.Summary, error) {
-	begin, id := h.now(), requestID(ctx)
-	log := telemetry.ForRequest(h.log, id, !h.started.Swap(true))
+	o := invocation.Outcome{Function: function, Metrics: h.metrics, Begin: h.now()}
+	id := invocation.RequestID(ctx)
+	o.Log = telemetry.ForRequest(h.log, id, !h.started.Swap(true))
 	e, err := decode(raw)
 	if err != nil {
 		return runner.Summary{}, fmt.Errorf("decode event: %w", err)
 	}
-	if age := e.age(begin); age > tickAgeMax {
-		return runner.Summary{Run: id}, h.drop(log, age)
+	if age := e.age(o.Begin); age > tickAgeMax {
+		return runner.Summary{Run: id}, h.drop(o.Log, age)
 	}
-	run, reporter, err := h.newRun(log)
+	run, reporter, err := h.newRun(o.Log)
 	if err != nil {
 		return runner.Summary{}, fmt.Errorf("make run: %w", err)
 	}
-	req := e.request(id, h.shard, h.shards)
-	sum, err := run.Run(ctx, req)
-	h.close(ctx, outcome{log: log, reporter: reporter, begin: begin, req: req, sum: sum, err: err})
-	return sum, err
+	o.Reporter, o.Request = reporter, e.request(id, h.shard, h.shards)
+	o.Summary, o.Err = run.Run(ctx, o.Request)
+	o.End = h.now()
+	o.Close(ctx)
+	return o.Summary, o.Err
 }

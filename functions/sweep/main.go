@@ -5,11 +5,8 @@ import (
 	"os"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 
-	"github.com/holdfast-aws/holdfast/shared/clock"
-	"github.com/holdfast-aws/holdfast/shared/config"
+	"github.com/holdfast-aws/holdfast/functions/internal/assemble"
 	"github.com/holdfast-aws/holdfast/shared/telemetry"
 )
 
@@ -18,28 +15,17 @@ const function = "sweep"
 
 func main() {
 	log := telemetry.NewLogger(os.Stdout, function)
-	h, err := newHandler(context.Background())
+	parts, err := assemble.FromEnv(context.Background())
 	if err != nil {
 		log.Error("start", "error", err.Error())
 		os.Exit(1)
 	}
-	h.log = log
+	h := newHandler(parts)
+	h.log, h.metrics = log, telemetry.NewEmitter(os.Stdout, parts.Now)
 	lambda.Start(h.Handle)
 }
 
-func newHandler(ctx context.Context) (*handler, error) {
-	c, err := config.FromEnv(os.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	now, err := clock.FromEnv(os.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	// Reads wait by themselves when AWS throttles them; the clients that act or write have retry rules of their own.
-	sdk, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithRetryMode(aws.RetryModeAdaptive))
-	if err != nil {
-		return nil, err
-	}
-	return assemble(c, sdk, now), nil
+// newHandler makes the handler of the parts; its log and metrics are the caller's to set.
+func newHandler(p *assemble.Parts) *handler {
+	return &handler{now: p.Now, shard: p.Config.Shard, shards: p.Config.Shards, newRun: p.NewRun}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/holdfast-aws/holdfast/functions/internal/assemble"
 	embedded "github.com/holdfast-aws/holdfast/localstack/world"
 	"github.com/holdfast-aws/holdfast/localstack/world/stage"
 	"github.com/holdfast-aws/holdfast/shared/config"
@@ -21,9 +22,9 @@ import (
 
 // inWorld is the assembled handler over the real SDK clients against a Region at a URL; its log goes to out.
 func inWorld(r *embedded.Region, url string, out io.Writer) *handler {
-	h := assemble(config.Config{
+	h := newHandler(assemble.New(config.Config{
 		StateTable: embedded.StateTable, HeartbeatTable: embedded.HeartbeatTable, EventBus: "default", Shards: 1, SweepInterval: time.Minute, Concurrency: 8,
-	}, sdkFor(url), r.Clock.Now)
+	}, sdkFor(url), r.Clock.Now))
 	h.log, h.metrics = telemetry.NewLogger(out, function), telemetry.NewEmitter(out, r.Clock.Now)
 	return h
 }

@@ -1,6 +1,8 @@
-package main
+package assemble
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -8,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -21,12 +24,12 @@ import (
 	"github.com/holdfast-aws/holdfast/shared/awsact"
 	"github.com/holdfast-aws/holdfast/shared/awsfleet"
 	"github.com/holdfast-aws/holdfast/shared/beats"
+	"github.com/holdfast-aws/holdfast/shared/clock"
 	"github.com/holdfast-aws/holdfast/shared/config"
 	"github.com/holdfast-aws/holdfast/shared/ledger"
 	"github.com/holdfast-aws/holdfast/shared/policystore"
 	"github.com/holdfast-aws/holdfast/shared/report"
 	"github.com/holdfast-aws/holdfast/shared/runner"
-	"github.com/holdfast-aws/holdfast/shared/telemetry"
 )
 
 const (
@@ -39,9 +42,14 @@ const (
 	writeAttemptsMax = 4
 )
 
-// clients are all that outlives an invocation. Those that act and write share no connection and no retry quota with the reads:
-// throttled reads must not keep a hold from going out.
-type clients struct {
+// Parts are all that outlives an invocation; they are safe for concurrent use. Those that act and write share no connection and
+// no retry quota with the reads: throttled reads must not keep a hold from going out.
+type Parts struct {
+	// Config is what the environment said.
+	Config config.Config
+	// Now is the function's only clock.
+	Now func() time.Time
+
 	fleet    *awsfleet.Reader
 	beats    *beats.Reader
 	alarms   *alarms.Reader
@@ -52,7 +60,28 @@ type clients struct {
 	bus      *eventbridge.Client
 }
 
-func newClients(c config.Config, sdk aws.Config, now func() time.Time) clients {
+// FromEnv makes the parts from the process's environment, with the clock that package clock gives. It makes no call; the error
+// names every variable that is missing or wrong.
+func FromEnv(ctx context.Context) (*Parts, error) {
+	c, err := config.FromEnv(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	now, err := clock.FromEnv(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	// Reads wait by themselves when AWS throttles them; the clients that act or write have retry rules of their own.
+	sdk, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithRetryMode(aws.RetryModeAdaptive))
+	if err != nil {
+		return nil, fmt.Errorf("load the SDK's configuration: %w", err)
+	}
+	return New(c, sdk, now), nil
+}
+
+// New makes the parts of a configuration. Of the SDK's configuration the readers take everything, the writers all but the HTTP
+// client and the retry rules.
+func New(c config.Config, sdk aws.Config, now func() time.Time) *Parts {
 	reads, writes := sdk.Copy(), sdk.Copy()
 	reads.HTTPClient = awshttp.NewBuildableClient().WithTimeout(readTimeout)
 	writes.HTTPClient = awshttp.NewBuildableClient().WithTimeout(writeTimeout)
@@ -63,7 +92,8 @@ func newClients(c config.Config, sdk aws.Config, now func() time.Time) clients {
 		})
 	}
 	watch := cloudwatch.NewFromConfig(reads)
-	return clients{
+	return &Parts{
+		Config: c, Now: now,
 		fleet: awsfleet.New(awsfleet.API{
 			AutoScaling: autoscaling.NewFromConfig(reads), LoadBalancing: elasticloadbalancingv2.NewFromConfig(reads), EC2: ec2.NewFromConfig(reads),
 		}, awsfleet.Options{Now: now}),
@@ -77,22 +107,17 @@ func newClients(c config.Config, sdk aws.Config, now func() time.Time) clients {
 	}
 }
 
-// assemble makes the handler; each invocation gets a runner, a fleet reader and a reporter of its own.
-func assemble(c config.Config, sdk aws.Config, now func() time.Time) *handler {
-	cl := newClients(c, sdk, now)
-	return &handler{
-		metrics: telemetry.NewEmitter(os.Stdout, now), now: now, shard: c.Shard, shards: c.Shards,
-		newRun: func(log *slog.Logger) (*runner.Runner, *report.Reporter, error) {
-			memory, err := ledger.New(cl.table, ledger.Options{Table: c.StateTable, Now: now})
-			if err != nil {
-				return nil, nil, err
-			}
-			reporter := report.New(cl.bus, report.Options{Bus: c.EventBus, Log: log})
-			run, err := runner.New(runner.Ports{
-				Fleet: cl.fleet.NewRun(), Beats: cl.beats, Alarms: cl.alarms, Queues: cl.queues, Policies: cl.policies,
-				Ledger: memory, Actor: cl.actor, Reporter: reporter,
-			}, runner.Options{Now: now, SweepInterval: c.SweepInterval, Concurrency: c.Concurrency, Margin: deadlineMargin})
-			return run, reporter, err
-		},
+// NewRun makes what one invocation uses: a runner and the reporter that it reports to, with a fleet reader whose answers are kept
+// no longer than the run.
+func (p *Parts) NewRun(log *slog.Logger) (*runner.Runner, *report.Reporter, error) {
+	memory, err := ledger.New(p.table, ledger.Options{Table: p.Config.StateTable, Now: p.Now})
+	if err != nil {
+		return nil, nil, fmt.Errorf("make ledger: %w", err)
 	}
+	reporter := report.New(p.bus, report.Options{Bus: p.Config.EventBus, Log: log})
+	run, err := runner.New(runner.Ports{
+		Fleet: p.fleet.NewRun(), Beats: p.beats, Alarms: p.alarms, Queues: p.queues, Policies: p.policies,
+		Ledger: memory, Actor: p.actor, Reporter: reporter,
+	}, runner.Options{Now: p.Now, SweepInterval: p.Config.SweepInterval, Concurrency: p.Config.Concurrency, Margin: deadlineMargin})
+	return run, reporter, err
 }

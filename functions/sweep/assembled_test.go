@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/holdfast-aws/holdfast/functions/internal/assemble"
 	"github.com/holdfast-aws/holdfast/localstack/world/dynamo"
 	"github.com/holdfast-aws/holdfast/localstack/world/wire"
 	"github.com/holdfast-aws/holdfast/shared/config"
@@ -91,12 +91,12 @@ func assembled(t *testing.T, r *region) (*handler, *bytes.Buffer) {
 	}
 	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
-	h := assemble(config.Config{StateTable: "state", HeartbeatTable: "beats", EventBus: "bus", Shards: 1, SweepInterval: time.Minute, Concurrency: 2}, aws.Config{
+	h := newHandler(assemble.New(config.Config{StateTable: "state", HeartbeatTable: "beats", EventBus: "bus", Shards: 1, SweepInterval: time.Minute, Concurrency: 2}, aws.Config{
 		Region: "us-east-1", BaseEndpoint: aws.String(server.URL), RetryMode: aws.RetryModeAdaptive,
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
 		}),
-	}, tick)
+	}, tick))
 	var out bytes.Buffer
 	h.log, h.metrics = telemetry.NewLogger(&out, function), telemetry.NewEmitter(&out, tick)
 	return h, &out
@@ -123,34 +123,5 @@ func TestTheAssembledFunctionFailsWhenItMayNotListGroups(t *testing.T) {
 	_, err := h.Handle(context.Background(), json.RawMessage(`{}`))
 	if !errors.Is(err, fault.Refused) || strings.Contains(out.String(), "sweep_completed") {
 		t.Errorf("have %v and\n%s", err, out.String())
-	}
-}
-
-func TestAnIncompleteEnvironmentIsNamedAtTheStart(t *testing.T) {
-	for _, name := range []string{config.EnvStateTable, config.EnvHeartbeatTable, config.EnvEventBus} {
-		t.Setenv(name, "")
-	}
-	_, err := newHandler(context.Background())
-	if err == nil || !strings.Contains(err.Error(), config.EnvStateTable) || !strings.Contains(err.Error(), config.EnvEventBus) {
-		t.Errorf("have %v", err)
-	}
-}
-
-func TestACompleteEnvironmentMakesAHandler(t *testing.T) {
-	t.Setenv(config.EnvStateTable, "state")
-	t.Setenv(config.EnvHeartbeatTable, "beats")
-	t.Setenv(config.EnvEventBus, "bus")
-	t.Setenv(config.EnvShard, "1")
-	t.Setenv(config.EnvShards, "2")
-	t.Setenv("AWS_REGION", "us-east-1")
-	t.Setenv("AWS_CONFIG_FILE", t.TempDir()+"/none")
-	h, err := newHandler(context.Background())
-	if err != nil || h.shard != 1 || h.shards != 2 {
-		t.Fatalf("handler %+v, %v", h, err)
-	}
-	h.log, h.metrics = telemetry.NewLogger(io.Discard, function), telemetry.NewEmitter(io.Discard, tick)
-	run, reporter, err := h.newRun(h.log)
-	if err != nil || run == nil || reporter == nil {
-		t.Errorf("a run cannot be made: %v", err)
 	}
 }
