@@ -82,6 +82,11 @@ func (k *look) step(h *Hold) {
 		}
 		k.stepHealthCheck(h)
 	case StageHealthCheck:
+		if left := k.notResumed(h); len(left) > 0 {
+			k.enter(h, StageHealthCheck) // the call was lost: HealthCheck still comes a sweep before the rest
+			k.resume(h, left)
+			return
+		}
 		if k.now.sub(h.StageAt) < k.in.SweepInterval*3/4 || k.pendingRestores(h) {
 			return
 		}
@@ -206,23 +211,36 @@ func (k *look) resume(h *Hold, names []string) {
 	k.v.Actions = append(k.v.Actions, Action{Kind: ActResume, Processes: call, ID: fmt.Sprintf("resume@%d", int64(k.now)/1000)})
 }
 
-// stepEnd ends the hold once AWS says that all of ours is resumed; a resume that did not take is tried again.
-func (k *look) stepEnd(h *Hold) {
-	var again []string
+// notResumed lists the processes whose resume was decided and that AWS still calls suspended, by us: the call failed or was lost.
+func (k *look) notResumed(h *Hold) []string {
+	var left []string
 	for i := range h.Ours {
-		p := &h.Ours[i]
-		if p.Resumed == 0 {
-			continue
-		}
-		if s, there := k.suspension(p.Process); there && !h.Observed && k.ours(s) != nil {
-			again = append(again, p.Process)
+		if p := &h.Ours[i]; p.Resumed != 0 {
+			if s, there := k.suspension(p.Process); there && !h.Observed && k.ours(s) != nil {
+				left = append(left, p.Process)
+			}
 		}
 	}
-	if len(again) > 0 {
-		k.resume(h, again)
+	return left
+}
+
+// stepEnd ends the hold once AWS says that all of ours is resumed. A resume that did not take is decided anew, because the members
+// may have changed since.
+func (k *look) stepEnd(h *Hold) {
+	left := k.notResumed(h)
+	if len(left) == 0 {
+		k.end(h)
 		return
 	}
-	k.end(h)
+	for i := range h.Ours {
+		if slices.Contains(left, h.Ours[i].Process) {
+			h.Ours[i].Resumed = 0
+		}
+	}
+	k.enter(h, StageResume)
+	if !k.pendingRestores(h) {
+		k.stepResume(h)
+	}
 }
 
 // end closes a hold: its records start no new one, and every member gets a fresh grace against marks.

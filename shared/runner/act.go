@@ -2,6 +2,7 @@ package runner
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/holdfast-aws/holdfast/shared/fault"
@@ -27,7 +28,7 @@ func (j *job) act(v guard.Verdict) guard.Verdict {
 			case a.Withheld != "":
 				j.called(a, outcomeWithheld, nil)
 			case kind == guard.ActRestore && restores >= restoresPerRun:
-				v.State = untried(v.State, a.Member)
+				v.State = j.learn(v.State, func(s guard.State) guard.State { return untried(s, a.Member) })
 			default:
 				if kind == guard.ActRestore {
 					restores++
@@ -87,13 +88,12 @@ func outcomeOf(err error) string {
 
 // settle records what became of a mark: a refused one costs nothing, one whose outcome is unknown stays spent.
 func (j *job) settle(s guard.State, a guard.Action, outcome string, err error) guard.State {
-	if outcome != outcomeRefused {
-		return guard.Settle(s, a.ID, outcome, j.start, false)
+	if outcome == outcomeRefused {
+		j.giveBack([]string{a.ID})
+		outcome = ""
 	}
-	j.mu.Lock()
-	j.returns = append(j.returns, returned{j.base.ARN, []string{a.ID}})
-	j.mu.Unlock()
-	return guard.Settle(s, a.ID, "", j.start, errors.Is(err, fault.TooYoung))
+	young := errors.Is(err, fault.TooYoung)
+	return j.learn(s, func(s guard.State) guard.State { return guard.Settle(s, a.ID, outcome, j.start, young) })
 }
 
 // readBack notes the reason texts of what was just suspended; if that cannot be read, the next run settles it.
@@ -102,7 +102,13 @@ func (j *job) readBack(s guard.State) guard.State {
 	if err != nil {
 		return s
 	}
-	return guard.RecordSuspended(s, g.Suspended)
+	return j.learn(s, func(s guard.State) guard.State { return guard.RecordSuspended(s, g.Suspended) })
+}
+
+// learn applies what a call has shown to a state, and keeps it for the case that another runner has written meanwhile.
+func (j *job) learn(s guard.State, fact func(guard.State) guard.State) guard.State {
+	j.learned = append(j.learned, fact)
+	return fact(s)
 }
 
 // called puts a call into the report and the ledger's list of actions. That list is for people: the state, not the list, is what
@@ -124,11 +130,11 @@ func (j *job) called(a guard.Action, outcome string, err error) {
 // finish delivers the pages and records outcomes and deliveries. A page that could not be delivered stays in the state and is
 // sent by the next sweep.
 func (j *job) finish(v guard.Verdict) {
-	if j.overtaken {
-		return // the runner that took over pages
-	}
 	var delivered []guard.Page
 	for _, p := range v.Pages {
+		if j.overtaken {
+			break // the runner that took over pages
+		}
 		n := Notice{GroupARN: j.base.ARN, Group: j.base.Name, Page: p, At: j.start, Mode: j.policy.Mode}
 		if err := j.p.Reporter.Page(j.ctx, n); err != nil {
 			j.fail(err)
@@ -139,7 +145,28 @@ func (j *job) finish(v guard.Verdict) {
 	if j.closed || len(delivered) == 0 && len(j.report.Calls) == 0 {
 		return
 	}
-	if err := j.save(guard.Delivered(v.State, delivered)); err != nil {
+	j.learned = append(j.learned, func(s guard.State) guard.State { return guard.Delivered(s, delivered) })
+	if err := j.note(guard.Delivered(v.State, delivered)); err != nil {
 		j.fail(err)
 	}
+}
+
+// note makes the last write. If another runner has written since our first one, what it found is newer and stays; only what our
+// own calls have shown is added to it.
+func (j *job) note(state guard.State) error {
+	var err error
+	for try := 0; try < writeTries; try++ {
+		if err = j.save(state); err == nil || !isConflict(err) {
+			return err
+		}
+		rec, loadErr := j.p.Ledger.Load(j.ctx, j.base.ARN)
+		if loadErr != nil {
+			return fmt.Errorf("load the state again: %w", loadErr)
+		}
+		j.rec, state = rec, rec.State
+		for _, fact := range j.learned {
+			state = fact(state)
+		}
+	}
+	return err
 }

@@ -115,7 +115,9 @@ func (j *job) reserve(state guard.State, marks []guard.Action) error {
 	}
 	res := Reservation{Group: j.base.ARN, Record: j.record(state), Region: b.rec}
 	res.Region.State = guard.ReserveRegion(b.rec.State, j.base.ARN, marks, j.start)
-	res.Token = fmt.Sprintf("%s|%s|%d|%d", j.req.Run, j.base.ARN, res.Record.Version, res.Region.Version)
+	// An event that is delivered twice gives two runs of one name: each has its own token, or the second would be told that the first's
+	// reservation is its own.
+	res.Token = fmt.Sprintf("%s|%d|%s|%d|%d", j.req.Run, j.start.UnixNano(), j.base.ARN, res.Record.Version, res.Region.Version)
 	for _, m := range marks {
 		res.Actions = append(res.Actions, j.actionRecord(m, guard.OutcomeReserved, ""))
 	}
@@ -257,9 +259,7 @@ func (j *job) reconsider(first, second guard.Verdict) guard.Verdict {
 	sortDeferred(&second)
 	if err := j.save(second.State); err != nil {
 		if isConflict(err) {
-			j.lost(err)
-			second.Actions = nil
-			return second
+			return j.lost(second, confirmed, err)
 		}
 		j.cancel(confirmed, "the ledger could not be written")
 		return j.unrecorded(second, err)
@@ -271,10 +271,14 @@ func sortDeferred(v *guard.Verdict) {
 	slices.SortStableFunc(v.Deferred, func(a, b guard.Deferral) int { return strings.Compare(a.Member, b.Member) })
 }
 
-// lost ends the group's part of the run: another runner wrote after our first write, and what it found is newer.
-func (j *job) lost(err error) {
-	j.closed, j.overtaken = true, true
+// lost ends the group's part of the run: another runner wrote after our first write, and what it found is newer. What was
+// reserved is given back.
+func (j *job) lost(v guard.Verdict, confirmed []guard.Action, err error) guard.Verdict {
+	j.overtaken = true
 	j.fail(err)
+	j.cancel(confirmed, "another run wrote the group's state")
+	v.Actions = nil
+	return v
 }
 
 // cancel notes reservations that were certainly not used, so that they are given back.
@@ -284,9 +288,21 @@ func (j *job) cancel(marks []guard.Action, why string) {
 		ids = append(ids, m.ID)
 		j.called(m, "cancelled", errors.New(why))
 	}
-	if len(ids) > 0 {
-		j.mu.Lock()
-		j.returns = append(j.returns, returned{j.base.ARN, ids})
-		j.mu.Unlock()
+	j.giveBack(ids)
+	j.learned = append(j.learned, func(s guard.State) guard.State {
+		for _, id := range ids {
+			s = guard.Settle(s, id, "", j.start, false)
+		}
+		return s
+	})
+}
+
+// giveBack returns reservations to the Region's budget at the end of the run.
+func (j *job) giveBack(ids []string) {
+	if len(ids) == 0 {
+		return
 	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.returns = append(j.returns, returned{j.base.ARN, ids})
 }

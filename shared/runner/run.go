@@ -88,6 +88,9 @@ type Request struct {
 	Trigger string
 	// Groups are names; empty looks at every guarded group of the shard.
 	Groups []string
+	// Alarms narrow the look to the groups of the shard whose policy depends on one of them, and to Groups. A group whose policy
+	// cannot be read, and has no last good content, is left to the next sweep.
+	Alarms []string
 	// Shard of Shards; 0 Shards means one. A group belongs to the shard to which its ARN hashes.
 	Shard, Shards int
 }
@@ -138,6 +141,7 @@ func (r *Runner) Run(ctx context.Context, req Request) (Summary, error) {
 	sw.region.load(work, r.p.Ledger)
 	sw.lookups(chosen(all, req))
 	sw.inParallel(sw.prepare)
+	sw.dependents()
 	sw.readAlarms()
 	sw.inParallel(sw.group)
 	sw.missing(all)
@@ -164,8 +168,8 @@ func Shard(arn string, shards int) int {
 func chosen(all []guard.Group, req Request) []guard.Group {
 	var out []guard.Group
 	for _, g := range all {
-		named := len(req.Groups) == 0 && Shard(g.ARN, req.Shards) == req.Shard
-		if named || slices.Contains(req.Groups, g.Name) {
+		ofShard := (len(req.Groups) == 0 || len(req.Alarms) > 0) && Shard(g.ARN, req.Shards) == req.Shard
+		if ofShard || slices.Contains(req.Groups, g.Name) {
 			out = append(out, g)
 		}
 	}
@@ -200,8 +204,10 @@ type job struct {
 	policy  guard.Policy
 	alarms  map[string]guard.AlarmReading
 	report  Report
-	// closed says that the ledger refused or lost a write, so that nothing more may be written or done in this run.
+	// closed says that the ledger refused a write, so that nothing more may be written in this run.
 	closed bool
+	// learned is what our calls have shown, to be put on top of whatever state is there at the last write.
+	learned []func(guard.State) guard.State
 	// lostRace says that nothing of this run counted; overtaken that another runner wrote after our first write.
 	lostRace, overtaken bool
 }
@@ -264,7 +270,7 @@ func (s *sweep) missing(all []guard.Group) {
 
 // vanished pages groups that were guarded before and are not any more: deleted, or without their tag.
 func (s *sweep) vanished(all []guard.Group) {
-	if len(s.req.Groups) > 0 {
+	if len(s.req.Groups) > 0 || len(s.req.Alarms) > 0 {
 		return
 	}
 	for arn := range s.region.known() {
@@ -290,7 +296,7 @@ func (s *sweep) summary() Summary {
 	out := Summary{Run: s.req.Run, Groups: []GroupResult{}}
 	for _, j := range s.jobs {
 		out.Looked++
-		if j.lostRace {
+		if j.lostRace || j.overtaken {
 			out.LostRaces++
 		} else if j.report.Failure != "" {
 			out.Failed++
@@ -310,6 +316,18 @@ func alarmNames(p guard.Policy) []string {
 		out = append(out, d.Alarm)
 	}
 	return out
+}
+
+// dependents leaves, in a request that names alarms, the groups that depend on one of them, that are named, or that have failed
+// already and must be told.
+func (s *sweep) dependents() {
+	if len(s.req.Alarms) == 0 {
+		return
+	}
+	s.jobs = slices.DeleteFunc(s.jobs, func(j *job) bool {
+		depends := slices.ContainsFunc(alarmNames(j.policy), func(name string) bool { return slices.Contains(s.req.Alarms, name) })
+		return !depends && j.report.Failure == "" && !slices.Contains(s.req.Groups, j.base.Name)
+	})
 }
 
 // readAlarms reads the alarms of all groups together, each once.
