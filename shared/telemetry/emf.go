@@ -15,6 +15,7 @@ import (
 const (
 	MetricsMax        = 100
 	DimensionsMax     = 30
+	ListMax           = 100
 	dimensionBytesMax = 1024
 )
 
@@ -25,8 +26,11 @@ type Set struct {
 	// By are the combinations under which every metric is told, each a list of names of Dimensions; nil tells it under all of
 	// them together.
 	By [][]string
-	// Values are the metrics, 1 to MetricsMax, each declared in Metrics.
+	// Values are the metrics, each declared in Metrics.
 	Values map[string]float64
+	// Lists are metrics with several values each, 1 to ListMax, of which CloudWatch makes percentiles. Values and Lists together
+	// are 1 to MetricsMax metrics.
+	Lists map[string][]float64
 	// Properties go along for people who read the line; they are no metrics.
 	Properties map[string]any
 }
@@ -82,12 +86,14 @@ func (s Set) line(at time.Time) ([]byte, error) {
 	}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(s.Values)) {
-		unit, ok := Unit(name)
-		if !ok {
-			errs = append(errs, fmt.Errorf("metric %q is not declared", name))
-		}
-		d.Metrics = append(d.Metrics, definition{name, unit})
-		errs = append(errs, put(name, s.Values[name]))
+		define, err := declared(name)
+		d.Metrics = append(d.Metrics, define)
+		errs = append(errs, err, put(name, s.Values[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Lists)) {
+		define, err := declared(name)
+		d.Metrics = append(d.Metrics, define)
+		errs = append(errs, err, put(name, s.Lists[name]))
 	}
 	for name, value := range s.Dimensions {
 		errs = append(errs, put(name, value))
@@ -102,9 +108,22 @@ func (s Set) line(at time.Time) ([]byte, error) {
 	return json.Marshal(root)
 }
 
+func declared(name string) (definition, error) {
+	unit, ok := Unit(name)
+	if !ok {
+		return definition{}, fmt.Errorf("metric %q is not declared", name)
+	}
+	return definition{name, unit}, nil
+}
+
 func (s Set) check() error {
-	if n := len(s.Values); n == 0 || n > MetricsMax {
+	if n := len(s.Values) + len(s.Lists); n == 0 || n > MetricsMax {
 		return fmt.Errorf("%d metrics, want 1 to %d", n, MetricsMax)
+	}
+	for name, list := range s.Lists {
+		if n := len(list); n == 0 || n > ListMax {
+			return fmt.Errorf("metric %q has %d values, want 1 to %d", name, n, ListMax)
+		}
 	}
 	for name, value := range s.Dimensions {
 		if value == "" || len(value) > dimensionBytesMax || !printable(value) {

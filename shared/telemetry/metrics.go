@@ -11,6 +11,9 @@ const (
 	DimensionFunction = "function"
 	DimensionShard    = "shard"
 	DimensionReason   = "reason"
+	// DimensionDependency is a source of the probe function; there are at most as many as its parameter declares.
+	DimensionDependency = "dependency"
+	DimensionCause      = "cause"
 )
 
 // Names of the metrics. Their meaning stands at Metrics.
@@ -34,12 +37,27 @@ const (
 	PageFailures     = "page_failures"
 	SweepDurationMS  = "sweep_duration_ms"
 	DeadlineMarginMS = "deadline_margin_ms"
+
+	ProbeRunCompleted      = "probe_run_completed"
+	ProbeSourcesRefused    = "probe_sources_refused"
+	ProbeMemoryFailures    = "probe_memory_failures"
+	ProbeCalls             = "probe_calls"
+	ProbeRequestsPerMinute = "probe_requests_per_minute"
+	ProbeDurationMS        = "probe_duration_ms"
+	ProbeFailed            = "probe_failed"
+	ProbeUnknown           = "probe_unknown"
+	ProbeFailuresInRow     = "probe_failures_in_row"
+	ProbeDown              = "probe_down"
+	ProbeDaysToExpiry      = "probe_days_to_expiry"
+	ProbeLatencyMS         = "probe_latency_ms"
+	ProbeFailures          = "probe_failures"
 )
 
 // Units of the metrics. Source: CloudWatch API reference, MetricDatum.
 const (
 	UnitCount        = "Count"
 	UnitMilliseconds = "Milliseconds"
+	UnitNone         = "None"
 )
 
 // Metric describes one metric.
@@ -49,7 +67,7 @@ type Metric struct {
 	By string
 }
 
-// Metrics lists every metric that is emitted, one value for each run of a function.
+// Metrics lists every metric that is emitted, one value for each run of a function unless its meaning says otherwise.
 func Metrics() []Metric {
 	count := func(name, meaning string) Metric { return Metric{Name: name, Unit: UnitCount, Meaning: meaning} }
 	millis := func(name, meaning string) Metric {
@@ -75,6 +93,19 @@ func Metrics() []Metric {
 		count(PageFailures, "notices that could not be handed over and are sent again"),
 		millis(SweepDurationMS, "duration of the run"),
 		millis(DeadlineMarginMS, "time that was left until the function's deadline"),
+		count(ProbeRunCompleted, "1 for a run of the deep checks that ended"),
+		count(ProbeSourcesRefused, "1 while the sources as written are refused or unreadable, and the last good ones are in force"),
+		count(ProbeMemoryFailures, "1 for a run whose memory could not be read or written"),
+		count(ProbeCalls, "calls made"),
+		count(ProbeRequestsPerMinute, "calls a minute that the sources add up to"),
+		millis(ProbeDurationMS, "duration of the run of the deep checks"),
+		{Name: ProbeFailed, Unit: UnitCount, By: DimensionDependency, Meaning: "1 if the dependency failed its check, 0 if it passed; absent when nothing is known"},
+		{Name: ProbeUnknown, Unit: UnitCount, By: DimensionDependency, Meaning: "1 if a check that was due gave no result, else 0"},
+		{Name: ProbeFailuresInRow, Unit: UnitCount, By: DimensionDependency, Meaning: "failed checks in a row, 0 after one that passed"},
+		{Name: ProbeDown, Unit: UnitCount, By: DimensionDependency, Meaning: "1 once as many checks in a row failed as the source asks for, else 0"},
+		{Name: ProbeDaysToExpiry, Unit: UnitNone, By: DimensionDependency, Meaning: "days until the first certificate of the chain expires"},
+		{Name: ProbeLatencyMS, Unit: UnitMilliseconds, By: DimensionDependency, Meaning: "duration of each call that was answered or timed out"},
+		{Name: ProbeFailures, Unit: UnitCount, By: DimensionDependency, Meaning: "failed calls of one cause; told by dependency and cause, and by cause"},
 	}
 }
 

@@ -46,6 +46,17 @@ func TestMetricsAreOneLineOfEmbeddedFormat(t *testing.T) {
 	}
 }
 
+func TestAListOfValuesIsOneMetric(t *testing.T) {
+	line, err := emit(t, telemetry.Set{
+		Dimensions: map[string]string{"dependency": "auth"}, Lists: map[string][]float64{telemetry.ProbeLatencyMS: {3, 1.5}},
+	})
+	want := `{"_aws":{"CloudWatchMetrics":[{"Namespace":"Holdfast","Dimensions":[["dependency"]],` +
+		`"Metrics":[{"Name":"probe_latency_ms","Unit":"Milliseconds"}]}],"Timestamp":1796040000000},"dependency":"auth","probe_latency_ms":[3,1.5]}` + "\n"
+	if err != nil || line != want {
+		t.Errorf("have %s, %v\nwant %s", line, err, want)
+	}
+}
+
 func TestWhatWouldSilentlyBeNoMetricIsRefused(t *testing.T) {
 	function := map[string]string{"function": "sweep"}
 	one := map[string]float64{telemetry.Pages: 1}
@@ -57,6 +68,10 @@ func TestWhatWouldSilentlyBeNoMetricIsRefused(t *testing.T) {
 		"no metric":                   {Dimensions: function},
 		"an undeclared metric":        {Dimensions: function, Values: map[string]float64{"made_up": 1}},
 		"too many metrics":            {Dimensions: function, Values: many},
+		"an empty list":               {Dimensions: function, Lists: map[string][]float64{telemetry.ProbeLatencyMS: {}}},
+		"a list that is too long":     {Dimensions: function, Lists: map[string][]float64{telemetry.ProbeLatencyMS: make([]float64, 101)}},
+		"an undeclared list":          {Dimensions: function, Lists: map[string][]float64{"made_up": {1}}},
+		"a list and a value alike":    {Dimensions: function, Values: one, Lists: map[string][]float64{telemetry.Pages: {1}}},
 		"not a number":                {Dimensions: function, Values: map[string]float64{telemetry.Pages: math.NaN()}},
 		"infinity":                    {Dimensions: function, Values: map[string]float64{telemetry.Pages: math.Inf(1)}},
 		"an empty dimension":          {Dimensions: map[string]string{"function": ""}, Values: one},
