@@ -100,7 +100,9 @@ func TestAGroupWhoseDependenciesCannotBeToldIsLeftToTheSweep(t *testing.T) {
 func TestAGroupThatFailedBeforeItsPolicyWasKnownIsTold(t *testing.T) {
 	b := threeGroups()
 	broken := b.Find("batch").ARN
-	hook := func(c runnertest.Call) runnertest.Effect { return runnertest.Effect{Panic: c.Op == runnertest.OpLoad && c.Group == broken} }
+	hook := func(c runnertest.Call) runnertest.Effect {
+		return runnertest.Effect{Panic: c.Op == runnertest.OpLoad && c.Group == broken}
+	}
 	if have := b.lookedAt(t, runner.Request{Alarms: []string{"db"}}, hook); !slices.Contains(have, "batch!") {
 		t.Errorf("looked at %q, want batch to be told as failed", have)
 	}
