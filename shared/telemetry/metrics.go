@@ -20,6 +20,7 @@ const (
 const (
 	SweepCompleted   = "sweep_completed"
 	TicksDropped     = "ticks_dropped"
+	EventsDropped    = "events_dropped"
 	GroupsSeen       = "groups_seen"
 	GroupsHeld       = "groups_held"
 	GroupsBlind      = "groups_blind"
@@ -76,6 +77,7 @@ func Metrics() []Metric {
 	return []Metric{
 		{Name: SweepCompleted, Unit: UnitCount, By: DimensionShard, Meaning: "1 for a scheduled sweep that ran to its end"},
 		count(TicksDropped, "1 for a scheduled event that came too late and was dropped"),
+		count(EventsDropped, "1 for an alarm's event that came too late and was dropped"),
 		count(GroupsSeen, "groups looked at"),
 		count(GroupsHeld, "groups held, or in the stages of a release"),
 		count(GroupsBlind, "groups whose inputs could not be trusted"),
