@@ -160,7 +160,9 @@ func newWatch(ctx context.Context, cloud *sim.Cloud, group string, o Options) (*
 	w.schedule(cloud, o.SweepInterval)
 	if !o.NoAlarmLooks {
 		cloud.OnAlarm = func(change sim.AlarmChange) {
-			cloud.At(change.At.Add(o.AlarmDelay), func(*sim.Cloud) { w.look(runner.TriggerAlarm, []string{group}) })
+			cloud.At(change.At.Add(o.AlarmDelay), func(*sim.Cloud) {
+				w.look(runner.Request{Trigger: runner.TriggerAlarm, Alarms: []string{change.Alarm.Name}})
+			})
 		}
 	}
 	return w, nil
@@ -169,14 +171,15 @@ func newWatch(ctx context.Context, cloud *sim.Cloud, group string, o Options) (*
 // schedule plans a look one interval from now, and from there the next.
 func (w *watch) schedule(cloud *sim.Cloud, interval time.Duration) {
 	cloud.At(cloud.Now().Add(interval), func(c *sim.Cloud) {
-		w.look(runner.TriggerSweep, nil)
+		w.look(runner.Request{Trigger: runner.TriggerSweep})
 		w.schedule(c, interval)
 	})
 }
 
-func (w *watch) look(trigger string, groups []string) {
+func (w *watch) look(req runner.Request) {
 	w.runs++
-	sum, err := w.runner.Run(w.ctx, runner.Request{Run: fmt.Sprintf("run-%04d", w.runs), Trigger: trigger, Groups: groups})
+	req.Run = fmt.Sprintf("run-%04d", w.runs)
+	sum, err := w.runner.Run(w.ctx, req)
 	if err == nil && sum.Failed > 0 {
 		var failed []string
 		for _, g := range sum.Groups {
