@@ -28,6 +28,17 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
+// BenchmarkDecideHeld measures a look at a group that is held because every member fails.
+func BenchmarkDecideHeld(b *testing.B) {
+	f := guardtest.New(10000)
+	f.Break(upTo(10000)...)
+	f.Sweeps(2)
+	b.ReportAllocs()
+	for b.Loop() {
+		guard.Decide(f.In)
+	}
+}
+
 // usual is the input of a look at n members, of which 1 % broke one after the other, some time ago.
 func usual(n int) guard.Input {
 	f := guardtest.New(n)

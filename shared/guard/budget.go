@@ -3,6 +3,7 @@ package guard
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 )
@@ -117,8 +118,8 @@ func (k *look) settle(m *Mark) bool {
 
 // find returns the view of a member, nil if it is not in the group.
 func (k *look) find(id string) *view {
-	i, ok := slices.BinarySearchFunc(k.views, id, func(v view, id string) int { return cmp.Compare(v.m.ID, id) })
-	if !ok {
+	i := sort.Search(len(k.views), func(i int) bool { return k.views[i].m.ID >= id })
+	if i == len(k.views) || k.views[i].m.ID != id {
 		return nil
 	}
 	return &k.views[i]
@@ -208,13 +209,7 @@ func (k *look) noticeMarked() {
 
 // measure computes the limits from the policy and the live group, and what is used of them.
 func (k *look) measure() {
-	n := 0
-	for i := range k.views {
-		if inService(k.views[i].m) {
-			n++
-		}
-	}
-	l := &k.limits
+	n, l := k.inService, &k.limits
 	l.InFlightMax = k.clamp("max_in_flight", k.p.MaxInFlight, max(1, floorPercent(n, 5)))
 	l.TenMinutesMax = k.clamp("marks_per_10_minutes", k.p.MarksPer10Minutes, max(1, floorPercent(n, 5)))
 	l.HourMax = k.clamp("marks_per_hour", k.p.MarksPerHour, max(3, floorPercent(n, 10)))

@@ -80,10 +80,13 @@ type look struct {
 	counts Counts
 	// scale is what percentages of members are taken of: the eligible, and those that would be if everything could be read. A
 	// failed read must not make a threshold smaller.
-	scale    int
-	desired  int // weight
-	arrived  int // weight of the members that serve or fail a target: what came of launches
-	triggers []Trigger
+	scale     int
+	desired   int    // weight
+	arrived   int    // weight of the members that serve or fail a target: what came of launches
+	inService int    // members in service, whatever they count as
+	healthy   int    // weight of the healthy members
+	stuck     answer // what the gate cannot-replace says of every member
+	triggers  []Trigger
 	// standStill says that an operator asked for the hold that is in force: a release under way is taken back.
 	standStill bool
 	unread     []string // hard dependencies that are missing or cannot be read
@@ -126,8 +129,11 @@ func (k *look) observe() {
 	order := memberOrder(g.Members)
 	prev := k.prev.Members
 	j := 0
-	for i, at := range order {
-		m := &g.Members[at]
+	for i := range k.views {
+		m := &g.Members[i]
+		if order != nil {
+			m = &g.Members[order[i]]
+		}
 		for j < len(prev) && prev[j].ID < m.ID {
 			j++
 		}
@@ -148,17 +154,20 @@ func (k *look) observe() {
 	k.tally()
 }
 
-// memberOrder is the order of the members by ID; most readers give them sorted already.
+// memberOrder is the order of the members by ID; nil says that they are sorted already, as most readers give them.
 func memberOrder(ms []Member) []int {
-	order := make([]int, len(ms))
 	sorted := true
+	for i := 1; i < len(ms) && sorted; i++ {
+		sorted = ms[i-1].ID < ms[i].ID
+	}
+	if sorted {
+		return nil
+	}
+	order := make([]int, len(ms))
 	for i := range ms {
 		order[i] = i
-		sorted = sorted && (i == 0 || ms[i-1].ID < ms[i].ID)
 	}
-	if !sorted {
-		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(ms[a].ID, ms[b].ID) })
-	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(ms[a].ID, ms[b].ID) })
 	return order
 }
 

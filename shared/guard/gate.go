@@ -71,6 +71,9 @@ func (k *look) choose() {
 	slices.SortStableFunc(candidates, func(a, b *view) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.next.BrokenSince, b.next.BrokenSince), cmp.Compare(odd(a), odd(b)), cmp.Compare(a.m.ID, b.m.ID))
 	})
+	if len(candidates) > 0 {
+		k.stuck = k.cannotReplace()
+	}
 	all := gates()
 	for _, v := range candidates {
 		k.judge(v, all)
@@ -213,7 +216,10 @@ const (
 	pendingMax   = 900 * time.Second
 )
 
-func gateCannotReplace(k *look, _ *view) answer {
+func gateCannotReplace(k *look, _ *view) answer { return k.stuck }
+
+// cannotReplace is the same for every member, so it is asked once a look.
+func (k *look) cannotReplace() answer {
 	for _, s := range k.foreign() {
 		if s.Process == ProcessReplaceUnhealthy || s.Process == ProcessLaunch || s.Process == ProcessTerminate {
 			return deny(0, 0, s.Process+" is suspended, not by Holdfast: "+s.Reason)
@@ -283,15 +289,7 @@ func gateConfirming(k *look, v *view) answer {
 }
 
 // lastInstance says that the group has one member in service.
-func (k *look) lastInstance() bool {
-	n := 0
-	for i := range k.views {
-		if inService(k.views[i].m) {
-			n++
-		}
-	}
-	return n == 1
-}
+func (k *look) lastInstance() bool { return k.inService == 1 }
 
 func gateLastInstance(k *look, _ *view) answer {
 	if !k.p.ActOnLastInstance && k.lastInstance() {
@@ -342,12 +340,7 @@ func gateCapacity(k *look, v *view) answer {
 }
 
 func gateMinHealthy(k *look, _ *view) answer {
-	have, limit := 0, ceilPercent(k.desired, k.p.MinHealthyPercent)
-	for i := range k.views {
-		if k.views[i].class == healthy {
-			have += k.views[i].m.weight()
-		}
-	}
+	have, limit := k.healthy, ceilPercent(k.desired, k.p.MinHealthyPercent)
 	if have < limit && !k.spared() {
 		return deny(have, limit, "healthy weight after the mark")
 	}

@@ -21,7 +21,6 @@ type machine struct {
 	marked    []made
 	suspended map[string]string
 	looked    time.Time
-	blindRead bool
 	requests  int
 }
 

@@ -100,6 +100,7 @@ func (k *look) tally() {
 		case healthy:
 			k.counts.Eligible++
 			k.counts.Healthy++
+			k.healthy += v.m.weight()
 		case bad:
 			k.counts.Eligible++
 			k.counts.Bad++
@@ -110,6 +111,9 @@ func (k *look) tally() {
 		}
 		if v.class != outside || v.unseen() {
 			k.scale++
+		}
+		if inService(v.m) {
+			k.inService++
 		}
 		if k.hasArrived(v) {
 			k.arrived += v.m.weight()
