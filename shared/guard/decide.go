@@ -38,7 +38,7 @@ func (k *look) leaveAlone() Verdict {
 	default:
 		k.note("does not carry holdfast:guard=true: not touched")
 	}
-	k.v.Region = RegionDelta{Group: k.in.Group.ARN}
+	k.v.Region = RegionDelta{Group: k.in.Group.ARN, Forget: true}
 	k.v.State = k.in.State
 	return k.v
 }

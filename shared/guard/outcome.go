@@ -192,7 +192,8 @@ func MergeRegion(r RegionState, d RegionDelta, now time.Time) (RegionState, bool
 	slices.SortFunc(onsets, func(a, b RegionOnset) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Member, b.Member))
 	})
-	changed := !slices.Equal(onsets, r.Onsets) || r.Eligible[d.Group] != d.Eligible
+	have, known := r.Eligible[d.Group]
+	changed := !slices.Equal(onsets, r.Onsets) || have != d.Eligible || known == d.Forget
 	if !changed {
 		return r, false
 	}
@@ -202,7 +203,7 @@ func MergeRegion(r RegionState, d RegionDelta, now time.Time) (RegionState, bool
 		eligible[group] = n
 	}
 	eligible[d.Group] = d.Eligible
-	if d.Eligible == 0 {
+	if d.Forget {
 		delete(eligible, d.Group)
 	}
 	r.Eligible = eligible

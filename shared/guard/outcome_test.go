@@ -171,8 +171,15 @@ func TestTheRegionsBook(t *testing.T) {
 	r, _ = guard.MergeRegion(r, guard.RegionDelta{Group: "a", Eligible: 1, Onsets: []guard.RegionOnset{{Group: "a", Member: "y", At: guard.At(now)}}}, now)
 	want(t, "sorted by group", r.Onsets[0].Group+r.Onsets[1].Group, "ab")
 	r, _ = guard.MergeRegion(r, guard.RegionDelta{Group: "a"}, now.Add(time.Hour))
-	if len(r.Onsets) != 0 || len(r.Eligible) != 1 {
-		t.Errorf("an hour later %+v, want no onset and one group", r)
+	if n, known := r.Eligible["a"]; len(r.Onsets) != 0 || n != 0 || !known {
+		t.Errorf("an hour later %+v, want no onset, and a known without eligible members", r)
+	}
+	r, changed = guard.MergeRegion(r, guard.RegionDelta{Group: "a", Forget: true}, now.Add(time.Hour))
+	if _, known := r.Eligible["a"]; known || !changed || len(r.Eligible) != 1 {
+		t.Errorf("%+v, want a forgotten", r)
+	}
+	if _, changed := guard.MergeRegion(r, guard.RegionDelta{Group: "a", Forget: true}, now.Add(time.Hour)); changed {
+		t.Error("forgetting it again is a change")
 	}
 }
 

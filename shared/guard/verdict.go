@@ -119,6 +119,9 @@ type RegionDelta struct {
 	Group    string
 	Eligible int
 	Onsets   []RegionOnset
+	// Forget says that the group is not guarded any more. A guarded group without eligible members is not forgotten: it is missed
+	// when it vanishes.
+	Forget bool
 }
 
 // Marks returns the members to be marked, in order.

@@ -11,8 +11,9 @@ import (
 
 // Outcomes of a call, besides those that the ledger knows.
 const (
-	outcomeRefused  = "refused"
-	outcomeWithheld = "withheld"
+	outcomeRefused   = "refused"
+	outcomeWithheld  = "withheld"
+	outcomeCancelled = "cancelled"
 )
 
 // restoresPerRun bounds the calls of one run; the rest is restored by the next ones.

@@ -17,6 +17,9 @@ func (s *sweep) group(j *job) {
 			s.p.Reporter.Report(s.ctx, j.report)
 		}
 	}()
+	if j.closed {
+		return // it panicked before its policy was known
+	}
 	if err := j.work.Err(); err != nil {
 		j.fail(fmt.Errorf("not looked at: %w", err))
 		return
@@ -27,10 +30,11 @@ func (s *sweep) group(j *job) {
 		return
 	}
 	j.report.Verdict = v
+	s.addDelta(v.Region)
 	if !in.Group.OptedIn || in.Group.Operator != "" {
 		return
 	}
-	s.addDelta(v.Region)
+	j.unread(in.Reads)
 	v = j.confirm(in, v)
 	v = j.act(v)
 	j.report.Verdict = v
@@ -47,7 +51,12 @@ func (j *job) claim(read guard.Input) (guard.Input, guard.Verdict, bool) {
 			j.closed = in.Reads.State != ""
 			return in, v, true
 		}
-		err := j.write(&v)
+		var err error
+		if len(v.Marks()) == 0 {
+			err = j.write(&v)
+		} else {
+			in, v, err = j.claimMarks(read)
+		}
 		if err == nil {
 			return in, v, true
 		}
@@ -55,13 +64,33 @@ func (j *job) claim(read guard.Input) (guard.Input, guard.Verdict, bool) {
 			return in, j.unrecorded(v, err), true
 		}
 		j.load()
-		j.region.mu.Lock()
-		j.region.load(j.work, j.p.Ledger)
-		j.region.mu.Unlock()
+		j.region.reload(j.work, j.p.Ledger)
 	}
 	j.lostRace = true
 	j.fail(fmt.Errorf("lost the race for the group's state %d times", writeTries))
 	return guard.Input{}, guard.Verdict{}, false
+}
+
+// claimMarks decides again and writes while no other group of the run can reserve: between the two, the Region's budget stands.
+func (j *job) claimMarks(read guard.Input) (guard.Input, guard.Verdict, error) {
+	j.marking.Lock()
+	defer j.marking.Unlock()
+	in := j.remember(read)
+	v := j.decide(in)
+	err := j.write(&v)
+	return in, v, err
+}
+
+// unread lists the reads that failed among the failures of the look.
+func (j *job) unread(r guard.Reads) {
+	for _, f := range []struct{ what, why string }{
+		{"group", r.Group}, {"targets", r.Targets}, {"heartbeats", r.Heartbeats}, {"activities", r.Activities}, {"instance tags", r.OptOuts},
+		{"state", r.State}, {"queue", r.Queue},
+	} {
+		if f.why != "" {
+			j.fail(fmt.Errorf("read %s: %s", f.what, f.why))
+		}
+	}
 }
 
 // write records a verdict: a reservation in one transaction if members are to be marked, a save if not.
@@ -132,6 +161,9 @@ func (j *job) reserve(state guard.State, marks []guard.Action) error {
 }
 
 func (j *job) actionRecord(a guard.Action, outcome, detail string) ActionRecord {
+	if a.Note != "" {
+		detail = strings.TrimPrefix(detail+"; "+a.Note, "; ")
+	}
 	return ActionRecord{ID: a.ID, Group: j.base.ARN, Kind: a.Kind, Member: a.Member, Processes: a.Processes, At: j.start, Outcome: outcome, Detail: detail, Run: j.req.Run}
 }
 
@@ -197,6 +229,11 @@ func sameActions(a, b guard.Verdict) bool {
 // withdraw gives up everything that was decided and gives the reservations back. The state stays what was saved, without them.
 func (j *job) withdraw(v guard.Verdict, marks []guard.Action, why string) guard.Verdict {
 	j.cancel(marks, why)
+	for _, a := range v.Actions {
+		if a.Kind != guard.ActMark {
+			j.called(a, outcomeCancelled, errors.New(why))
+		}
+	}
 	state := j.rec.State
 	for _, m := range marks {
 		state = guard.Settle(state, m.ID, "", j.start, false)
@@ -275,7 +312,7 @@ func sortDeferred(v *guard.Verdict) {
 // reserved is given back.
 func (j *job) lost(v guard.Verdict, confirmed []guard.Action, err error) guard.Verdict {
 	j.overtaken = true
-	j.fail(err)
+	v.Notes = append(slices.Clone(v.Notes), "another run was faster: "+err.Error())
 	j.cancel(confirmed, "another run wrote the group's state")
 	v.Actions = nil
 	return v
@@ -286,7 +323,7 @@ func (j *job) cancel(marks []guard.Action, why string) {
 	var ids []string
 	for _, m := range marks {
 		ids = append(ids, m.ID)
-		j.called(m, "cancelled", errors.New(why))
+		j.called(m, outcomeCancelled, errors.New(why))
 	}
 	j.giveBack(ids)
 	j.learned = append(j.learned, func(s guard.State) guard.State {

@@ -36,6 +36,13 @@ func (b *regionBox) load(ctx context.Context, l Ledger) {
 	b.rec, b.readErr = rec, ""
 }
 
+// reload reads the item again during the parallel part of a run.
+func (b *regionBox) reload(ctx context.Context, l Ledger) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.load(ctx, l)
+}
+
 func (b *regionBox) policies(set PolicySet) {
 	b.sw = set.Switch
 	b.sw.LastGood = b.rec.LastGoodMode
@@ -111,17 +118,17 @@ func (s *sweep) saveRegion() {
 			return
 		}
 		if !isConflict(err) {
-			s.regionFailed(err)
+			s.regionFailed("save the Region's item: " + err.Error())
 			return
 		}
 		if b.load(s.ctx, s.p.Ledger); b.readErr != "" {
-			s.regionFailed(fmt.Errorf("load again: %s", b.readErr))
+			s.regionFailed("save the Region's item: load it again: " + b.readErr)
 			return
 		}
 	}
-	s.regionFailed(fmt.Errorf("lost the race %d times", writeTries))
+	s.regionFailed(fmt.Sprintf("save the Region's item: lost the race %d times", writeTries))
 }
 
-func (s *sweep) regionFailed(err error) {
-	s.extra = append(s.extra, GroupResult{Group: "region", Failure: "save the region's item: " + err.Error()})
+func (s *sweep) regionFailed(why string) {
+	s.extra = append(s.extra, GroupResult{Group: "region", Failure: why})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -47,12 +46,15 @@ type Runner struct {
 // New checks the ports and options and returns a Runner.
 func New(p Ports, o Options) (*Runner, error) {
 	var errs []error
-	for name, missing := range map[string]bool{
-		"fleet": p.Fleet == nil, "beats": p.Beats == nil, "alarms": p.Alarms == nil, "policies": p.Policies == nil,
-		"ledger": p.Ledger == nil, "actor": p.Actor == nil, "reporter": p.Reporter == nil,
+	for _, port := range []struct {
+		name    string
+		missing bool
+	}{
+		{"fleet", p.Fleet == nil}, {"beats", p.Beats == nil}, {"alarms", p.Alarms == nil}, {"policies", p.Policies == nil},
+		{"ledger", p.Ledger == nil}, {"actor", p.Actor == nil}, {"reporter", p.Reporter == nil},
 	} {
-		if missing {
-			errs = append(errs, fmt.Errorf("port %s is missing", name))
+		if port.missing {
+			errs = append(errs, fmt.Errorf("port %s is missing", port.name))
 		}
 	}
 	if o.Now == nil {
@@ -138,7 +140,9 @@ func (r *Runner) Run(ctx context.Context, req Request) (Summary, error) {
 		return Summary{Run: req.Run}, fmt.Errorf("list guarded groups: %w", err)
 	}
 	sw := &sweep{Runner: r, ctx: ctx, work: work, req: req, start: r.o.Now()}
-	sw.region.load(work, r.p.Ledger)
+	if sw.region.load(work, r.p.Ledger); sw.region.readErr != "" {
+		sw.regionFailed("read the Region's item: " + sw.region.readErr)
+	}
 	sw.lookups(chosen(all, req))
 	sw.inParallel(sw.prepare)
 	sw.dependents()
@@ -185,6 +189,10 @@ type sweep struct {
 	start     time.Time
 	region    regionBox
 	jobs      []*job
+
+	// marking is held from a decision to mark until its reservation, so that the groups of one run pass the Region's budget one
+	// after the other.
+	marking sync.Mutex
 
 	mu      sync.Mutex
 	extra   []GroupResult
@@ -257,56 +265,6 @@ func (j *job) fail(err error) {
 		j.report.Failure += "; "
 	}
 	j.report.Failure += err.Error()
-}
-
-// missing reports groups that were asked for by name and are not guarded.
-func (s *sweep) missing(all []guard.Group) {
-	for _, name := range s.req.Groups {
-		if !slices.ContainsFunc(all, func(g guard.Group) bool { return g.Name == name }) {
-			s.extra = append(s.extra, GroupResult{Group: name, Failure: "no such guarded group: it does not exist or does not carry holdfast:guard=true"})
-		}
-	}
-}
-
-// vanished pages groups that were guarded before and are not any more: deleted, or without their tag.
-func (s *sweep) vanished(all []guard.Group) {
-	if len(s.req.Groups) > 0 || len(s.req.Alarms) > 0 {
-		return
-	}
-	for arn := range s.region.known() {
-		if Shard(arn, s.req.Shards) != s.req.Shard || slices.ContainsFunc(all, func(g guard.Group) bool { return g.ARN == arn }) {
-			continue
-		}
-		name := arn[strings.LastIndexByte(arn, '/')+1:]
-		text := name + " was guarded and is not any more: it was deleted or lost the tag holdfast:guard=true"
-		if rec, err := s.p.Ledger.Load(s.work, arn); err == nil && rec.State.Hold != nil && !rec.State.Hold.Observed {
-			text += "; a hold of Holdfast was in force since " + rec.State.Hold.Since.Time().Format(time.RFC3339) + ": if the group exists, resume its processes by hand"
-		}
-		n := Notice{GroupARN: arn, Group: name, At: s.start, Page: guard.Page{Key: guard.PageConfig, Subject: "group", Text: text, Since: guard.At(s.start)}}
-		if err := s.p.Reporter.Page(s.work, n); err != nil {
-			s.extra = append(s.extra, GroupResult{Group: name, Failure: "page that the group vanished: " + err.Error()})
-			continue // it stays known, so the next sweep tells it again
-		}
-		s.extra = append(s.extra, GroupResult{Group: name, Failure: text})
-		s.deltas = append(s.deltas, guard.RegionDelta{Group: arn})
-	}
-}
-
-func (s *sweep) summary() Summary {
-	out := Summary{Run: s.req.Run, Groups: []GroupResult{}}
-	for _, j := range s.jobs {
-		out.Looked++
-		if j.lostRace || j.overtaken {
-			out.LostRaces++
-		} else if j.report.Failure != "" {
-			out.Failed++
-		}
-		out.Groups = append(out.Groups, GroupResult{Group: j.base.Name, Mode: j.report.Verdict.Mode, Failure: j.report.Failure})
-	}
-	out.Failed += len(s.extra)
-	out.Groups = append(out.Groups, s.extra...)
-	slices.SortStableFunc(out.Groups, func(a, b GroupResult) int { return strings.Compare(a.Group, b.Group) })
-	return out
 }
 
 // alarmNames are the alarms of a policy.

@@ -51,6 +51,9 @@ type Effect struct {
 	CrashBefore, CrashAfter bool
 	// Twice lets it take effect twice; Stale answers a read from the picture of World.Keep; Panic panics.
 	Twice, Stale, Panic bool
+	// Late ends the time for work here: this call, and every later one that is not made in the margin, answers that its deadline
+	// has passed and has no effect.
+	Late bool
 }
 
 // Hook sees every call before it is made.
@@ -72,6 +75,9 @@ type Process struct {
 	cancel  context.CancelFunc
 	history [sha256.Size]byte
 	stale   bool
+	// end is the whole deadline of the run; late says that the deadline less the margin has passed.
+	end  time.Time
+	late bool
 }
 
 // Process makes a process; name tells it apart in records.
@@ -106,6 +112,7 @@ func (p *Process) RunWith(ctx context.Context, req runner.Request, o runner.Opti
 	defer cancel()
 	p.w.mu.Lock()
 	p.cancel = cancel
+	p.end, _ = ctx.Deadline()
 	p.w.mu.Unlock()
 	r, err := runner.New(p.Ports(), o)
 	if err != nil {
@@ -143,6 +150,10 @@ func (p *Process) call(ctx context.Context, c Call, effect func() error) error {
 		return e.Before
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s: %w: %w", c.Op, fault.Unknown, ctx.Err())
+	}
+	p.late = p.late || e.Late
+	if end, ok := ctx.Deadline(); p.late && ok && end.Before(p.end) {
+		return fmt.Errorf("%s: %w: %w", c.Op, fault.Unknown, context.DeadlineExceeded)
 	}
 	p.stale = e.Stale
 	err := effect()
