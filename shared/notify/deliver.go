@@ -1,0 +1,198 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/holdfast-aws/holdfast/shared/fault"
+	"github.com/holdfast-aws/holdfast/shared/guard"
+)
+
+const (
+	// SendTimeout bounds one channel's sending, all its requests together.
+	SendTimeout = 8 * time.Second
+	// BusyMax is how long a delivery keeps others of the same condition back. It is longer than the function's timeout should
+	// be, and shorter than the minute after which Lambda tries a failed invocation again.
+	// Source: Lambda developer guide, asynchronous invocation, error handling.
+	BusyMax = 50 * time.Second
+	// saveTimeout bounds the last write, which is made even when the caller has given up.
+	saveTimeout = 5 * time.Second
+)
+
+// Channel is one way to people.
+type Channel interface {
+	// Name is the channel's name in records, results and logs.
+	Name() string
+	// Wants says whether a notice is for this channel at all.
+	Wants(n Notice) bool
+	// Send delivers a message once. An error never holds a secret.
+	Send(ctx context.Context, m Message) error
+}
+
+// Options configure a Desk; all are required.
+type Options struct {
+	Channels []Channel
+	Memory   Memory
+	Now      func() time.Time
+}
+
+// Desk delivers notices. It is safe for concurrent use.
+type Desk struct {
+	channels []Channel
+	memory   Memory
+	now      func() time.Time
+}
+
+// New returns a desk over channels whose names differ. It makes no call.
+func New(o Options) (*Desk, error) {
+	if o.Memory == nil || o.Now == nil || len(o.Channels) == 0 {
+		return nil, errors.New("notify: want channels, a memory and a clock")
+	}
+	seen := map[string]bool{}
+	for _, c := range o.Channels {
+		if seen[c.Name()] {
+			return nil, fmt.Errorf("notify: two channels are called %s", c.Name())
+		}
+		seen[c.Name()] = true
+	}
+	return &Desk{channels: slices.Clone(o.Channels), memory: o.Memory, now: o.Now}, nil
+}
+
+// Result is what became of a notice, by names of channels in the order in which the desk has them.
+type Result struct {
+	Delivered, Failed []string
+	// Skipped says why a channel was not sent the notice.
+	Skipped map[string]string
+	// Unremembered says why it could not be read or written what was told, "" if it could.
+	Unremembered string
+}
+
+// Deliver sends a notice to each channel that is owed it, all at once. One that fails stops no other; the error names each, and a
+// call with the same notice later goes only to those. While another delivery of the same condition is under way it sends nothing
+// and returns an error of kind fault.Conflict.
+func (d *Desk) Deliver(ctx context.Context, n Notice) (Result, error) {
+	res := Result{Skipped: map[string]string{}}
+	guide := GuideOf(n)
+	rec, err := d.claim(ctx, n, guide, &res)
+	if err != nil {
+		return res, err
+	}
+	due := d.due(n, rec, res.Skipped)
+	if len(due) == 0 {
+		return res, nil
+	}
+	msg, err := Render(n, guide)
+	if err != nil {
+		return res, err
+	}
+	errs := send(ctx, due, msg)
+	told := map[string]Told{}
+	for i, c := range due {
+		if errs[i] != nil {
+			res.Failed = append(res.Failed, c.Name())
+			errs[i] = fmt.Errorf("send to %s: %w", c.Name(), errs[i])
+			continue
+		}
+		res.Delivered = append(res.Delivered, c.Name())
+		told[c.Name()] = Told{Since: n.Since, At: n.At, Urgent: n.Urgent}
+	}
+	if res.Unremembered == "" {
+		res.Unremembered = d.remember(ctx, n.Condition(), rec, told)
+	}
+	return res, errors.Join(errs...)
+}
+
+// due lists the channels that are owed a notice and notes why the others are not. Those of them that a hold's end has silenced are
+// noted already.
+func (d *Desk) due(n Notice, rec Record, skipped map[string]string) []Channel {
+	var due []Channel
+	for _, c := range d.channels {
+		why := skipped[c.Name()]
+		if !c.Wants(n) {
+			why = SkipUnwanted
+		}
+		if why == "" {
+			why = skip(n, rec.Told[c.Name()])
+		}
+		if why == "" {
+			due = append(due, c)
+			continue
+		}
+		skipped[c.Name()] = why
+	}
+	return due
+}
+
+// claim reads what was told and, if anything is due, keeps other deliveries of the condition back. A memory that fails is noted
+// and stops nothing: the notice then goes to all.
+func (d *Desk) claim(ctx context.Context, n Notice, guide Guide, res *Result) (Record, error) {
+	if guide.OfHold {
+		released, err := d.memory.Load(ctx, Condition{GroupARN: n.ARN, Key: guard.PageReleased})
+		if err != nil {
+			res.Unremembered = err.Error()
+			return Record{}, nil
+		}
+		for _, c := range d.channels {
+			if ended(n, guide, released.Told[c.Name()]) {
+				res.Skipped[c.Name()] = SkipEnded
+			}
+		}
+	}
+	rec, err := d.memory.Load(ctx, n.Condition())
+	if err != nil {
+		res.Unremembered = err.Error()
+		return Record{}, nil
+	}
+	if len(d.due(n, rec, res.Skipped)) == 0 {
+		return rec, nil
+	}
+	now := d.now()
+	if now.Before(rec.Busy) {
+		return rec, fmt.Errorf("deliver notice: %w: another delivery of this condition is under way", fault.Conflict)
+	}
+	rec.Busy = now.Add(BusyMax)
+	claimed, err := d.memory.Save(ctx, n.Condition(), rec)
+	if errors.Is(err, fault.Conflict) {
+		return rec, fmt.Errorf("deliver notice: %w", err)
+	}
+	if err != nil {
+		res.Unremembered = err.Error()
+		return rec, nil
+	}
+	return claimed, nil
+}
+
+// remember writes who was told and lets other deliveries go on; it returns why that failed.
+func (d *Desk) remember(ctx context.Context, c Condition, rec Record, told map[string]Told) string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	next := Record{Version: rec.Version, Told: told}
+	for name, t := range rec.Told {
+		if _, anew := told[name]; !anew {
+			next.Told[name] = t
+		}
+	}
+	if _, err := d.memory.Save(ctx, c, next); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// send sends to all channels at once, each within its own time, and returns the errors in their order.
+func send(ctx context.Context, to []Channel, msg Message) []error {
+	errs := make([]error, len(to))
+	var wg sync.WaitGroup
+	for i, c := range to {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, SendTimeout)
+			defer cancel()
+			errs[i] = c.Send(ctx, msg)
+		})
+	}
+	wg.Wait()
+	return errs
+}

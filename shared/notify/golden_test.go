@@ -1,0 +1,120 @@
+package notify_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
+	"github.com/holdfast-aws/holdfast/shared/notify"
+	"github.com/holdfast-aws/holdfast/shared/report"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const groupARN = "arn:aws:autoscaling:us-east-1:111122223333:autoScalingGroup:0a:autoScalingGroupName/orders-web-asg"
+
+func start() time.Time { return time.Date(2026, 11, 30, 11, 41, 0, 0, time.UTC) }
+
+// noticeOf is an urgent first notice, two minutes after its condition began.
+func noticeOf(key string) notify.Notice {
+	return notify.Notice{
+		EventID: "11111111-2222-3333-4444-555555555555", Account: "111122223333", Region: "us-east-1",
+		Detail: report.Detail{
+			Group: "orders-web-asg", ARN: groupARN, Key: key, Urgent: true, Mode: guard.ModeAct,
+			Text:  "held since 2026-11-30 11:41:00Z: 6 of 8 members are bad, the limit is 2. the bad members share: target group admin, 6 of 6",
+			Since: start(), At: start().Add(2 * time.Minute),
+		},
+	}
+}
+
+func render(t *testing.T, n notify.Notice) notify.Message {
+	t.Helper()
+	m, err := notify.Render(n, notify.GuideOf(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func golden(t *testing.T, path, have string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(have), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("read golden file: %v (write it with -update)", err)
+	}
+	if have != string(want) {
+		t.Errorf("%s differs; have:\n%s", path, have)
+	}
+}
+
+func TestThePlainMessageOfEveryKey(t *testing.T) {
+	for _, g := range notify.Guides(notify.Names{}) {
+		t.Run(g.Key, func(t *testing.T) {
+			n := noticeOf(g.Key)
+			n.Urgent = strings.HasPrefix(g.Urgency, "urgent")
+			n.Text = "the text of the notice, with 6 of 8 members"
+			if g.Key == guard.PageStuckAlarm || g.Key == guard.PageForeignSuspension {
+				n.Subject = "Launch or an alarm"
+			}
+			golden(t, filepath.Join("testdata", "plain", g.Key+".txt"), render(t, n).Plain)
+		})
+	}
+}
+
+func TestMessagesOfEveryForm(t *testing.T) {
+	observed := noticeOf(guard.PageHeld)
+	observed.Urgent, observed.Mode, observed.Text = false, guard.ModeObserve, "observe: "+observed.Text
+	reminder := noticeOf(guard.PageHeld)
+	reminder.Reminder, reminder.At = true, start().Add(32*time.Minute)
+	off := noticeOf(guard.PageDeferredTooLong)
+	off.Mode, off.Urgent = guard.ModeOff, false
+	paused := noticeOf(guard.PagePausedWhileHeld)
+	paused.Mode, paused.Urgent = guard.ModeOff, false
+	newer := noticeOf("key-of-a-newer-sweep")
+	newer.Group = "it's & <b> $(rm) |x"
+	newer.Text = "first <!channel> & line\nsecond ``` line\x1b[31m"
+	for name, n := range map[string]notify.Notice{
+		"a first notice": noticeOf(guard.PageHeld), "what would have been done": observed, "a reminder": reminder,
+		"while the mode is off": off, "paused while held": paused, "a key that is not known and names that are odd": newer,
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := render(t, n)
+			golden(t, filepath.Join("testdata", "forms", strings.ReplaceAll(name, " ", "-")+".txt"), m.Plain+"\n=== chat ===\n"+m.Chat)
+		})
+	}
+}
+
+func TestTheHandbookIsMadeFromTheTable(t *testing.T) {
+	have, err := notify.Handbook()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, filepath.Join("..", "..", "docs", "notices.md"), have)
+}
+
+func TestALongTextIsCutAndSaysSo(t *testing.T) {
+	n := noticeOf(guard.PageHeld)
+	n.Text = strings.Repeat("é", 200<<10)
+	m := render(t, n)
+	if len(m.Plain) > 80<<10 || len(m.Chat) > 10<<10 {
+		t.Errorf("%d bytes of plain text, %d of chat", len(m.Plain), len(m.Chat))
+	}
+	for _, text := range []string{m.Plain, m.Chat} {
+		if !strings.Contains(text, "é [cut; ") || !strings.Contains(text, "holdfast release orders-web-asg") {
+			t.Errorf("a message does not say that it was cut, or lost its commands")
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package notify
+
+import (
+	"slices"
+	"strings"
+)
+
+// Guide is what is said about a page key beside what a notice itself says.
+type Guide struct {
+	Key string
+	// Title is the condition in a few words; Urgency is when it is urgent.
+	Title, Urgency string
+	// Means is what the key says happened, Did what Holdfast did about it, Next what it will do and when.
+	Means, Did, Next string
+	// Look is what a person should look at, most telling first.
+	Look []string
+	// Commands are what a person may run, in the order of their purposes.
+	Commands []Command
+	// OfHold says that the condition belongs to a hold and ends with the notice that the hold was released.
+	OfHold bool
+}
+
+// Command is one line for a shell and what it is for.
+type Command struct{ Purpose, Line string }
+
+// Purposes of commands.
+const (
+	ToLook    = "look"
+	ToMend    = "mend"
+	ToHold    = "hold"
+	ToRelease = "release"
+	ToTune    = "tune"
+	ToStop    = "switch off"
+)
+
+// Names are what a guide's commands are about, as they are called; commands quote them for a POSIX shell.
+type Names struct{ Group, Region, Subject string }
+
+// Guides lists the guides of every page key of package guard, those of one matter together.
+func Guides(n Names) []Guide {
+	return slices.Concat(holdGuides(n), suspensionGuides(n), trustGuides(n), heartbeatGuides(n), repairGuides(n), settingGuides(n), memberGuides(n))
+}
+
+// GuideOf returns the guide of a notice. A key that this version does not know has one that says so.
+func GuideOf(n Notice) Guide {
+	names := Names{Group: n.Group, Region: n.Region, Subject: n.Subject}
+	for _, g := range Guides(names) {
+		if g.Key == n.Key {
+			return g
+		}
+	}
+	return Guide{
+		Key: n.Key, Title: "notice " + n.Key, Urgency: "as the notice says",
+		Means: "This version of the notifier does not know the key; the sweep that sent it is newer.",
+		Did:   "See the text of the notice.", Next: "It looks again at the next sweep.",
+		Look: []string{"the group's status, and the verdict lines in the sweep's log"}, Commands: names.commands(commands{tune: "page_repeat_seconds=3600"}),
+	}
+}
+
+// commands are what one guide adds to the commands that all have.
+type commands struct {
+	// look and mend are whole lines, tune is keys with values.
+	look, mend []string
+	tune       string
+	ofHold     bool
+}
+
+// commands makes a guide's list: look, mend, then hold or release, tune, switch off.
+func (n Names) commands(c commands) []Command {
+	group := quote(n.Group)
+	list := []Command{{ToLook, "holdfast status " + group}}
+	for _, line := range c.look {
+		list = append(list, Command{ToLook, line})
+	}
+	for _, line := range c.mend {
+		list = append(list, Command{ToMend, line})
+	}
+	if c.ofHold {
+		list = append(list, Command{ToRelease, "holdfast release " + group + " --reason 'WHY'"})
+	} else {
+		list = append(list, Command{ToHold, "holdfast hold " + group + " --reason 'WHY'"})
+	}
+	return append(list,
+		Command{ToTune, "holdfast tune " + group + " " + c.tune},
+		Command{ToStop, "holdfast tune " + group + " mode=off"},
+	)
+}
+
+// members shows what Auto Scaling thinks of each member, and what is suspended.
+func (n Names) members() string {
+	return n.aws("autoscaling describe-auto-scaling-groups --auto-scaling-group-names " + quote(n.Group) +
+		" --query 'AutoScalingGroups[].[SuspendedProcesses,Instances[].[InstanceId,AvailabilityZone,LifecycleState,HealthStatus]]'")
+}
+
+// activities shows the newest launches and terminations, with their causes.
+func (n Names) activities() string {
+	return n.aws("autoscaling describe-scaling-activities --auto-scaling-group-name " + quote(n.Group) + " --max-items 20")
+}
+
+// targets shows which target groups the group is registered in.
+func (n Names) targets() string {
+	return n.aws("autoscaling describe-traffic-sources --auto-scaling-group-name " + quote(n.Group))
+}
+
+// alarms shows every alarm of the Region that is red.
+func (n Names) alarms() string {
+	return n.aws("cloudwatch describe-alarms --state-value ALARM")
+}
+
+// calls shows who made a call lately.
+func (n Names) calls(event string) string {
+	return n.aws("cloudtrail lookup-events --max-results 20 --lookup-attributes AttributeKey=EventName,AttributeValue=" + event)
+}
+
+// setHealthy takes back a mark that Auto Scaling has on a member.
+func (n Names) setHealthy() string {
+	return n.aws("autoscaling set-instance-health --instance-id INSTANCE --health-status Healthy")
+}
+
+func (n Names) aws(rest string) string {
+	return "aws --region " + quote(n.Region) + " " + rest
+}
+
+// quote makes one word of a POSIX shell of a text; a plain word stays as it is.
+func quote(text string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@", r)
+	}
+	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 && text[0] != '-' {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

@@ -1,0 +1,108 @@
+package notify
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
+)
+
+// PagerDutyURL is where events go by default; accounts of the service Region Europe use events.eu.pagerduty.com.
+const PagerDutyURL = "https://events.pagerduty.com/v2/enqueue"
+
+// Limits of PagerDuty. Source: PagerDuty developer documentation, Events API v2: summary and dedup_key.
+const (
+	summaryMax = 1024
+	dedupMax   = 255
+)
+
+type pagerDuty struct {
+	client     *http.Client
+	address    string
+	routingKey Secret
+}
+
+// NewPagerDuty returns the channel "pagerduty": Events API v2 at an HTTPS address, with the routing key as its secret. It takes urgent
+// notices only, each condition as one alert, and the notice of a release, which resolves the alerts of the hold.
+func NewPagerDuty(client *http.Client, address string, routingKey Secret) Channel {
+	return pagerDuty{client: client, address: address, routingKey: routingKey}
+}
+
+func (pagerDuty) Name() string { return "pagerduty" }
+
+func (pagerDuty) Wants(n Notice) bool {
+	return !n.Observed() && (n.Urgent || n.Key == guard.PageReleased)
+}
+
+// event is an event of Events API v2.
+type event struct {
+	RoutingKey  string   `json:"routing_key"`
+	Action      string   `json:"event_action"`
+	DedupKey    string   `json:"dedup_key"`
+	Client      string   `json:"client,omitempty"`
+	Description *payload `json:"payload,omitempty"`
+}
+
+type payload struct {
+	Summary   string         `json:"summary"`
+	Source    string         `json:"source"`
+	Severity  string         `json:"severity"`
+	Timestamp string         `json:"timestamp"`
+	Component string         `json:"component"`
+	Group     string         `json:"group"`
+	Class     string         `json:"class"`
+	Details   map[string]any `json:"custom_details"`
+}
+
+func (p pagerDuty) Send(ctx context.Context, m Message) error {
+	key, err := p.routingKey.read(ctx)
+	if err != nil {
+		return err
+	}
+	events := []event{trigger(m)}
+	if m.Key == guard.PageReleased {
+		events = resolves(m)
+	}
+	for _, e := range events {
+		e.RoutingKey = string(key)
+		if err := (post{client: p.client, address: secret(p.address), mask: key, body: e}).send(ctx); err != nil {
+			return err // what was resolved before is resolved again by a retry, which changes nothing
+		}
+	}
+	return nil
+}
+
+func trigger(m Message) event {
+	return event{
+		Action: "trigger", DedupKey: dedupKey(m.Condition()), Client: "Holdfast",
+		Description: &payload{
+			Summary: cut(oneLine(m.Heading+": "+m.Text), summaryMax), Source: m.ARN, Severity: "critical",
+			Timestamp: m.At.UTC().Format(time.RFC3339), Component: m.Group, Group: m.Region, Class: m.Key,
+			Details: map[string]any{"message": m.Plain, "reminder": m.Reminder, "since": m.Since.UTC().Format(time.RFC3339)},
+		},
+	}
+}
+
+// resolves ends every alert that a hold may have raised. Resolving one that is not open does nothing.
+func resolves(m Message) []event {
+	var out []event
+	for _, g := range Guides(Names{}) {
+		if g.OfHold && g.Urgency != "notice" {
+			out = append(out, event{Action: "resolve", DedupKey: dedupKey(Condition{GroupARN: m.ARN, Key: g.Key})})
+		}
+	}
+	return out
+}
+
+// dedupKey names a condition, readable if there is room.
+func dedupKey(c Condition) string {
+	key := c.GroupARN + "#" + c.Key
+	if c.Subject != "" {
+		key += "#" + c.Subject
+	}
+	if len(key) > dedupMax {
+		return digest(c.GroupARN, c.Key, c.Subject)
+	}
+	return key
+}
