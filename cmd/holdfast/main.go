@@ -41,6 +41,16 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"replay", "[--json] FILE...", "replay scenario files and check what they expect", replay},
+		{"simulate", "[--seed N] [--html FILE] [--json] NAME | --list", "run an incident in the simulator, with and without Holdfast", simulate},
+		{"demo", "[--seed N] [--html FILE] [--bootstrap FILE]", "build the sweep and play every incident through it on the embedded AWS", demo},
+		{"status", "[--json] [GROUP...]", "show what each group is doing; writes nothing", status},
+		{"hold", "GROUP --reason TEXT", "ask the next sweep to hold a group until a person releases it", hold},
+		{"release", "GROUP --reason TEXT", "ask the next sweep to release a hold without waiting for quiet; skips no limit", release},
+		{"tune", "[--dry-run] GROUP [KEY=VALUE...]", "change a group's policy, KEY= takes a key out; without settings show the policy in force", tune},
+		{"pause", "[observe | off]", "turn the switch for all groups to observe (or off)", pause},
+		{"unpause", "[act | observe]", "turn the switch for all groups to act (or observe)", unpause},
+		{"timing", "[--interval 10s ...] [--heartbeats N --every 10s]", "the arithmetic of health-check thresholds and the cost of heartbeats", showTiming},
+		{"limits", "", "print the table of policy keys in Markdown", limits},
 	}
 }
 

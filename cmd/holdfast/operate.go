@@ -1,0 +1,288 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+
+	"github.com/holdfast-aws/holdfast/cmd/holdfast/operator"
+	"github.com/holdfast-aws/holdfast/shared/awsfleet"
+	"github.com/holdfast-aws/holdfast/shared/config"
+	"github.com/holdfast-aws/holdfast/shared/fault"
+	"github.com/holdfast-aws/holdfast/shared/guard"
+	"github.com/holdfast-aws/holdfast/shared/ledger"
+	"github.com/holdfast-aws/holdfast/shared/policystore"
+)
+
+// patience is how long one command may take.
+const patience = 2 * time.Minute
+
+// surroundings are the flags that every command against AWS has.
+type surroundings struct{ stateTable, by *string }
+
+func surroundingFlags(fs *flag.FlagSet) surroundings {
+	return surroundings{
+		stateTable: fs.String("state-table", os.Getenv(config.EnvStateTable), "name or ARN of the state table; preset by "+config.EnvStateTable),
+		by:         fs.String("by", firstSet("HOLDFAST_OPERATOR", "USER", "LOGNAME", "USERNAME"), "who asks, as notices will say; preset by HOLDFAST_OPERATOR or the user's name"),
+	}
+}
+
+func firstSet(names ...string) string {
+	for _, name := range names {
+		if v := os.Getenv(name); v != "" {
+			return v
+		}
+	}
+	return "an unnamed operator"
+}
+
+// desk assembles the real clients from the environment, as the AWS command line does.
+func (u surroundings) desk(ctx context.Context) (*operator.Desk, error) {
+	interval, err := sweepInterval()
+	if err != nil {
+		return nil, err
+	}
+	sdk, err := awsconfig.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("load the AWS configuration: %w", err)
+	}
+	if sdk.Region == "" {
+		return nil, errors.New("no AWS Region: set AWS_REGION or a profile with one")
+	}
+	parameters := ssm.NewFromConfig(sdk)
+	fleet := awsfleet.New(awsfleet.API{
+		AutoScaling: autoscaling.NewFromConfig(sdk), LoadBalancing: elasticloadbalancingv2.NewFromConfig(sdk), EC2: ec2.NewFromConfig(sdk),
+	}, awsfleet.Options{})
+	ports := operator.Ports{Fleet: fleet.NewRun(), Policies: policystore.New(parameters), Parameters: operator.NewStore(parameters)}
+	if *u.stateTable != "" {
+		memory, err := ledger.New(dynamodb.NewFromConfig(sdk), ledger.Options{Table: *u.stateTable, Now: time.Now})
+		if err != nil {
+			return nil, err
+		}
+		ports.Ledger = memory
+	}
+	return operator.New(ports, operator.Options{
+		Now: time.Now, NewID: func() string { return rand.Text()[:8] }, By: *u.by, SweepInterval: interval,
+	}), nil
+}
+
+func sweepInterval() (time.Duration, error) {
+	text := os.Getenv(config.EnvSweepInterval)
+	if text == "" {
+		text = config.DefaultSweepInterval
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < config.SweepIntervalMin || d > config.SweepIntervalMax {
+		return 0, fmt.Errorf("%s: %q, want a duration from %s to %s, such as 60s", config.EnvSweepInterval, text, config.SweepIntervalMin, config.SweepIntervalMax)
+	}
+	return d, nil
+}
+
+// parseMixed parses flags before, between and after the other arguments, which it returns; "--" ends the flags.
+func parseMixed(fs *flag.FlagSet, args []string, s streams) (rest []string, code int, ok bool) {
+	for {
+		if code, ok := parseFlags(fs, args, s); !ok {
+			return nil, code, false
+		}
+		left := fs.Args()
+		if used := len(args) - len(left); used > 0 && args[used-1] == "--" {
+			return append(rest, left...), exitOK, true
+		}
+		if len(left) == 0 {
+			return rest, exitOK, true
+		}
+		rest, args = append(rest, left[0]), left[1:]
+	}
+}
+
+// misused tells what is wrong with a command's arguments.
+func misused(fs *flag.FlagSet, s streams, what string) int {
+	complain(s, "holdfast %s: %s\n", fs.Name(), what)
+	fs.Usage()
+	return exitUsage
+}
+
+// failed tells an error and what to do about it: 1 for an answer "no", 2 for everything else.
+func failed(name string, err error, s streams) int {
+	complain(s, "holdfast %s: %v\n", name, err)
+	switch {
+	case errors.Is(err, operator.ErrRefused):
+		return exitNo
+	case errors.Is(err, fault.Unknown):
+		complain(s, "whether it was done cannot be told: repeat the command, that is safe\n")
+	case errors.Is(err, fault.Throttled):
+		complain(s, "AWS refuses for the rate of calls, nothing was done: repeat the command in a while\n")
+	case errors.Is(err, fault.Gone):
+		complain(s, "look at the Region and at --state-table\n")
+	}
+	return exitUsage
+}
+
+// answered prints an answer: what was done on standard output, warnings on standard error.
+func answered(name string, a operator.Answer, s streams) int {
+	for _, line := range a.Lines {
+		if _, err := fmt.Fprintln(s.out, line); err != nil {
+			complain(s, "holdfast %s: write the answer: %v\n", name, err)
+			return exitUsage
+		}
+	}
+	for _, line := range a.Warnings {
+		complain(s, "warning: %s\n", line)
+	}
+	return exitOK
+}
+
+// question is one thing to ask a desk.
+type question func(context.Context, *operator.Desk) (operator.Answer, error)
+
+// carryOut makes a desk, asks it one thing and prints the answer.
+func (u surroundings) carryOut(ctx context.Context, name string, s streams, ask question) int {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	desk, err := u.desk(ctx)
+	if err != nil {
+		return failed(name, err, s)
+	}
+	a, err := ask(ctx, desk)
+	if err != nil {
+		return failed(name, err, s)
+	}
+	return answered(name, a, s)
+}
+
+// status prints what the ledger and reads say: exit 1 when something could not be read.
+func status(ctx context.Context, args []string, s streams) int {
+	fs := flag.NewFlagSet("status", flag.ContinueOnError)
+	u := surroundingFlags(fs)
+	asJSON := fs.Bool("json", false, "write one JSON object instead of the table")
+	groups, code, ok := parseMixed(fs, args, s)
+	if !ok {
+		return code
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	desk, err := u.desk(ctx)
+	if err != nil {
+		return failed("status", err, s)
+	}
+	found, err := desk.Status(ctx, groups)
+	if err != nil {
+		return failed("status", err, s)
+	}
+	if *asJSON {
+		enc := json.NewEncoder(s.out)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(found)
+	} else {
+		err = found.WriteText(s.out)
+	}
+	switch {
+	case err != nil:
+		return failed("status", err, s)
+	case found.Incomplete():
+		return exitNo
+	}
+	return exitOK
+}
+
+// request is what hold and release share.
+func request(ctx context.Context, kind string, args []string, s streams) int {
+	fs := flag.NewFlagSet(kind, flag.ContinueOnError)
+	u := surroundingFlags(fs)
+	reason := fs.String("reason", "", "why, for those who read of it later; required")
+	rest, code, ok := parseMixed(fs, args, s)
+	switch {
+	case !ok:
+		return code
+	case len(rest) != 1:
+		return misused(fs, s, "want one group")
+	case *reason == "":
+		return misused(fs, s, "want --reason TEXT")
+	}
+	return u.carryOut(ctx, kind, s, func(ctx context.Context, d *operator.Desk) (operator.Answer, error) {
+		if kind == guard.RequestHold {
+			return d.Hold(ctx, rest[0], *reason)
+		}
+		return d.Release(ctx, rest[0], *reason)
+	})
+}
+
+func hold(ctx context.Context, args []string, s streams) int {
+	return request(ctx, guard.RequestHold, args, s)
+}
+
+func release(ctx context.Context, args []string, s streams) int {
+	return request(ctx, guard.RequestRelease, args, s)
+}
+
+// tune changes the operator's layer of a group's policy, or shows the policy in force.
+func tune(ctx context.Context, args []string, s streams) int {
+	fs := flag.NewFlagSet("tune", flag.ContinueOnError)
+	u := surroundingFlags(fs)
+	dryRun := fs.Bool("dry-run", false, "check and show everything, write nothing")
+	rest, code, ok := parseMixed(fs, args, s)
+	switch {
+	case !ok:
+		return code
+	case len(rest) == 0:
+		return misused(fs, s, "want a group")
+	}
+	settings, err := operator.ParseSettings(rest[1:])
+	if err != nil {
+		return misused(fs, s, err.Error())
+	}
+	return u.carryOut(ctx, "tune", s, func(ctx context.Context, d *operator.Desk) (operator.Answer, error) {
+		return d.Tune(ctx, operator.Tuning{Group: rest[0], Settings: settings, DryRun: *dryRun})
+	})
+}
+
+// pause turns the one big switch to observe or off.
+func pause(ctx context.Context, args []string, s streams) int {
+	return turn{"pause", []string{guard.ModeObserve, guard.ModeOff}}.run(ctx, args, s)
+}
+
+// unpause turns the one big switch to act, or back from off to observe.
+func unpause(ctx context.Context, args []string, s streams) int {
+	return turn{"unpause", []string{guard.ModeAct, guard.ModeObserve}}.run(ctx, args, s)
+}
+
+// turn is a way to turn the switch, with the words that it may be given.
+type turn struct {
+	name  string
+	words []string
+}
+
+func (t turn) run(ctx context.Context, args []string, s streams) int {
+	fs := flag.NewFlagSet(t.name, flag.ContinueOnError)
+	u := surroundingFlags(fs)
+	rest, code, ok := parseMixed(fs, args, s)
+	switch {
+	case !ok:
+		return code
+	case len(rest) > 1 || len(rest) == 1 && !slices.Contains(t.words, rest[0]):
+		return misused(fs, s, "want "+strings.Join(t.words, " or ")+", or neither")
+	}
+	return u.carryOut(ctx, t.name, s, func(ctx context.Context, d *operator.Desk) (operator.Answer, error) {
+		switch {
+		case len(rest) == 1:
+			return d.SetMode(ctx, rest[0])
+		case t.name == "pause":
+			return d.Pause(ctx)
+		}
+		return d.SetMode(ctx, guard.ModeAct)
+	})
+}

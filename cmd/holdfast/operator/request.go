@@ -1,0 +1,146 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
+)
+
+// errNoLedger is a command that needs the ledger without one.
+var errNoLedger = errors.New("no state table: set HOLDFAST_STATE_TABLE or --state-table")
+
+// sweepsMissed is how many intervals without a sweep make a person doubt that anybody is there to obey.
+const sweepsMissed = 3
+
+// Hold asks the next sweep to hold a group until a person releases it. A group that is held so already, or for which the same was
+// asked, is left as it is.
+func (d *Desk) Hold(ctx context.Context, name, reason string) (Answer, error) {
+	return d.request(ctx, guard.RequestHold, name, reason)
+}
+
+// Release asks the next sweep to release a group's hold. It takes the place of the quiet time and of nothing else. A group that is
+// not held is left as it is.
+func (d *Desk) Release(ctx context.Context, name, reason string) (Answer, error) {
+	return d.request(ctx, guard.RequestRelease, name, reason)
+}
+
+func (d *Desk) request(ctx context.Context, kind, name, reason string) (Answer, error) {
+	reason = strings.TrimSpace(reason)
+	switch {
+	case d.p.Ledger == nil:
+		return Answer{}, errNoLedger
+	case reason == "":
+		return Answer{}, refuse("a %s needs a reason, for those who read of it later", kind)
+	}
+	f, err := d.open(ctx, name)
+	if err != nil {
+		return Answer{}, err
+	}
+	switch {
+	case f.group.Operator != "":
+		return Answer{}, refuse("%s is managed by %s: no sweep touches it", name, f.group.Operator)
+	case !f.group.OptedIn:
+		return Answer{}, refuse("%s does not carry the tag holdfast:guard=true: no sweep looks at it%s", name, byHand(f, kind))
+	}
+	var a Answer
+	if why := f.done(kind, reason); why != "" {
+		a.say("%s: %s; nothing was changed", name, why)
+		d.prospects(&a, f, kind)
+		return a, nil
+	}
+	now := d.o.Now()
+	q := guard.Request{ID: kind + "-" + now.UTC().Format("20060102T150405Z") + "-" + d.o.NewID(), Kind: kind, Reason: reason, By: d.o.By, At: now.UTC()}
+	if p := f.pending(); p != nil {
+		a.say("%s: replaces the %s that %s asked for at %s (%s), which no sweep has obeyed yet", name, p.Kind, p.By, stamp(p.At), p.Reason)
+	}
+	if err := d.p.Ledger.PutRequest(ctx, f.group.ARN, q); err != nil {
+		return Answer{}, fmt.Errorf("ask for the %s of %s: %w", kind, name, err)
+	}
+	a.Changed = true
+	a.say("%s: asked for a %s as %s: %s (request %s)", name, kind, q.By, reason, q.ID)
+	d.prospects(&a, f, kind)
+	return a, nil
+}
+
+// done says why there is nothing to ask for, "" if there is.
+func (f *file) done(kind, reason string) string {
+	if p := f.pending(); p != nil {
+		if p.Kind == kind && p.Reason == reason {
+			return fmt.Sprintf("%s has asked for this %s already at %s", p.By, kind, stamp(p.At))
+		}
+		return ""
+	}
+	h := guard.Prepare(f.rec.State, f.res.Policy).Hold
+	switch {
+	case kind == guard.RequestHold && h != nil && h.Sticky && h.ReleaseBy == "":
+		return fmt.Sprintf("is held since %s until a person releases it (%s)", stamp(h.Since.Time()), h.Cause)
+	case kind == guard.RequestRelease && h == nil:
+		return "is not held: there is nothing to release"
+	case kind == guard.RequestRelease && h.ReleaseBy != "":
+		return fmt.Sprintf("%s has asked for the release already, it is at stage %d of %d", h.ReleaseBy, h.Stage, guard.StageResumed)
+	}
+	return ""
+}
+
+// prospects tells what will come of a request, and what stands in its way.
+func (d *Desk) prospects(a *Answer, f *file, kind string) {
+	name, p := f.group.Name, f.res.Policy
+	switch kind {
+	case guard.RequestHold:
+		a.say("the next sweep, at the latest in %s, suspends %s; until a release nobody in the group is marked", d.o.SweepInterval, strings.Join(p.HoldProcesses, ", "))
+		a.say("to end it: holdfast release %s --reason TEXT", quoted(name))
+	case guard.RequestRelease:
+		a.say("it takes the place of the quiet time only: a trigger that is still true, the restores, the wait after HealthCheck and the budget stay as they are")
+	}
+	a.say("to watch it: holdfast status %s", quoted(name))
+	if msg := f.readError(); msg != "" {
+		a.warn("the policy cannot be read, so the mode is not certain: %s", msg)
+	}
+	switch {
+	case p.Mode == guard.ModeOff:
+		a.warn("the mode is off (%s): no sweep obeys until it is act or observe", f.res.Sources["mode"])
+	case p.Mode == guard.ModeObserve:
+		a.warn("the mode is observe (%s): the request is recorded, and no call is made%s", f.res.Sources["mode"], byHand(f, kind))
+	case p.Action == guard.ActionAlertOnly:
+		a.warn("the group's action is alert-only: no call is made%s", byHand(f, kind))
+	}
+	if late := d.late(f); late != "" {
+		a.warn("%s: perhaps nobody is there to obey%s", late, byHand(f, kind))
+	}
+}
+
+// late says that the group was not looked at for too long, "" if it was.
+func (d *Desk) late(f *file) string {
+	last := f.rec.State.LastSweep
+	if last == 0 {
+		return "no sweep has looked at this group yet"
+	}
+	if age := d.o.Now().Sub(last.Time()); age > sweepsMissed*d.o.SweepInterval {
+		return "the last sweep was " + ago(age) + " ago, " + stamp(last.Time())
+	}
+	return ""
+}
+
+// byHand is the way to hold a group without Holdfast. There is none for a release here: which members are then terminated has to be
+// looked at first, and the README says how.
+func byHand(f *file, kind string) string {
+	if kind != guard.RequestHold {
+		return ""
+	}
+	return fmt.Sprintf("; by hand: aws autoscaling suspend-processes --auto-scaling-group-name %s --scaling-processes %s",
+		quoted(f.group.Name), strings.Join(f.res.Policy.HoldProcesses, " "))
+}
+
+// quoted writes a name for a shell if it needs it: a group's name may hold almost any character.
+func quoted(name string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._/", r)
+	}
+	if name != "" && strings.IndexFunc(name, func(r rune) bool { return !plain(r) }) < 0 && name[0] != '-' {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+}

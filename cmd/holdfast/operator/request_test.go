@@ -1,0 +1,218 @@
+package operator_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-aws/holdfast/cmd/holdfast/operator"
+	"github.com/holdfast-aws/holdfast/shared/guard"
+	"github.com/holdfast-aws/holdfast/shared/memledger"
+)
+
+func TestHoldLeavesARequestForTheNextSweep(t *testing.T) {
+	r := newRig(t)
+	a, err := r.desk.Hold(t.Context(), "web", " bad deploy ")
+	must(t, err)
+	want := guard.Request{ID: "hold-20261130T120000Z-id1", Kind: "hold", Reason: "bad deploy", By: "sam", At: now()}
+	if got := r.asked(t, "web"); got != want || !a.Changed {
+		t.Errorf("request %+v, changed %v; want %+v", got, a.Changed, want)
+	}
+	tells(t, "lines", a.Lines, "web: asked for a hold as sam: bad deploy (request hold-20261130T120000Z-id1)",
+		"suspends ReplaceUnhealthy, HealthCheck, AZRebalance", "holdfast release web --reason TEXT", "holdfast status web")
+	tells(t, "warnings", a.Warnings)
+}
+
+func TestReleaseLeavesARequestForTheNextSweep(t *testing.T) {
+	r := newRig(t)
+	r.held(t, nil)
+	a, err := r.desk.Release(t.Context(), "web", "database is back")
+	must(t, err)
+	if got := r.asked(t, "web"); got.Kind != guard.RequestRelease || got.By != "sam" || got.Reason != "database is back" {
+		t.Errorf("request %+v", got)
+	}
+	tells(t, "lines", a.Lines, "asked for a release as sam", "the place of the quiet time only")
+	tells(t, "warnings", a.Warnings)
+}
+
+// repeats are commands that have nothing to do; each must leave the ledger as it is.
+func TestARepeatedCommandChangesNothing(t *testing.T) {
+	cases := []struct {
+		name    string
+		prepare func(*testing.T, *rig)
+		release bool
+		says    string
+	}{
+		{"a hold that was asked for already", func(t *testing.T, r *rig) { ask(t, r.desk.Hold, "why") }, false, "sam has asked for this hold already at 2026-11-30 12:00:00Z"},
+		{"a release that was asked for already", func(t *testing.T, r *rig) { r.held(t, nil); ask(t, r.desk.Release, "why") }, true, "has asked for this release already"},
+		{"a hold of a group that a person holds", func(t *testing.T, r *rig) {
+			r.held(t, func(h *guard.Hold) { h.Sticky, h.Cause = true, guard.CauseOperator })
+		}, false, "is held since 2026-11-30 11:50:00Z until a person releases it (operator)"},
+		{"a release of a group that is not held", func(*testing.T, *rig) {}, true, "is not held: there is nothing to release"},
+		{"a release of a hold that is on its way out", func(t *testing.T, r *rig) {
+			r.held(t, func(h *guard.Hold) { h.ReleaseBy, h.Stage = "kim", guard.StageHealthCheck })
+		}, true, "kim has asked for the release already, it is at stage 3 of 5"},
+		{"a release of a hold that was only observed, in mode act", func(t *testing.T, r *rig) {
+			r.held(t, func(h *guard.Hold) { h.Observed = true })
+		}, true, "is not held"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			c.prepare(t, r)
+			was := r.asked(t, "web")
+			do := r.desk.Hold
+			if c.release {
+				do = r.desk.Release
+			}
+			a, err := do(t.Context(), "web", "why")
+			must(t, err)
+			tells(t, "lines", a.Lines, c.says, "nothing was changed")
+			if got := r.asked(t, "web"); got != was || a.Changed {
+				t.Errorf("the request became %+v", got)
+			}
+		})
+	}
+}
+
+func ask(t *testing.T, do func(context.Context, string, string) (operator.Answer, error), reason string) {
+	t.Helper()
+	_, err := do(t.Context(), "web", reason)
+	must(t, err)
+}
+
+func TestTheLastRequestBeforeASweepCounts(t *testing.T) {
+	r := newRig(t)
+	r.held(t, nil)
+	ask(t, r.desk.Hold, "first")
+	a, err := r.desk.Hold(t.Context(), "web", "second")
+	must(t, err)
+	tells(t, "lines", a.Lines, "replaces the hold that sam asked for at 2026-11-30 12:00:00Z (first), which no sweep has obeyed yet")
+	a, err = r.desk.Release(t.Context(), "web", "third")
+	must(t, err)
+	tells(t, "lines", a.Lines, "replaces the hold that sam asked for", "(second)")
+	if got := r.asked(t, "web"); got.Kind != guard.RequestRelease || got.Reason != "third" {
+		t.Errorf("request %+v", got)
+	}
+}
+
+func TestAnObeyedRequestIsNotPending(t *testing.T) {
+	r := newRig(t)
+	ask(t, r.desk.Hold, "why")
+	id := r.asked(t, "web").ID
+	r.save(t, "web", guard.State{LastSweep: before(time.Second), RequestID: id}) // it was held and released since
+	a, err := r.desk.Hold(t.Context(), "web", "why")
+	must(t, err)
+	if got := r.asked(t, "web").ID; got == id || !a.Changed {
+		t.Errorf("request %s is the obeyed one", got)
+	}
+}
+
+func TestAHoldAfterAReleaseWasAskedForIsANewRequest(t *testing.T) {
+	r := newRig(t)
+	r.held(t, func(h *guard.Hold) { h.Sticky, h.ReleaseBy = true, "kim" })
+	a, err := r.desk.Hold(t.Context(), "web", "not yet")
+	must(t, err)
+	if !a.Changed {
+		t.Error("the release goes on")
+	}
+}
+
+func TestWhatStandsInTheWayIsSaid(t *testing.T) {
+	const byHand = "aws autoscaling suspend-processes --auto-scaling-group-name web --scaling-processes ReplaceUnhealthy HealthCheck AZRebalance"
+	cases := []struct {
+		name    string
+		prepare func(*testing.T, *rig)
+		says    []string
+	}{
+		{"the switch is off", func(_ *testing.T, r *rig) { r.shelf.set(guard.ModeParameter, "off") }, []string{"the mode is off (/holdfast/mode): no sweep obeys"}},
+		{"the group observes", func(_ *testing.T, r *rig) { r.shelf.set("/holdfast/groups/web", `{"mode":"observe"}`) },
+			[]string{"the mode is observe (/holdfast/groups/web): the request is recorded, and no call is made", byHand}},
+		{"the group only alerts", func(_ *testing.T, r *rig) { r.shelf.set("/holdfast/defaults", `{"action":"alert-only"}`) }, []string{"alert-only: no call is made", byHand}},
+		{"nobody looked for four minutes", func(t *testing.T, r *rig) { r.save(t, "web", guard.State{LastSweep: before(4 * time.Minute)}) },
+			[]string{"the last sweep was 4m0s ago, 2026-11-30 11:56:00Z: perhaps nobody is there to obey", byHand}},
+		{"nobody ever looked", func(_ *testing.T, r *rig) { r.add("web", true); r.ledgerless() }, []string{"no sweep has looked at this group yet"}},
+		{"the policy cannot be read", func(_ *testing.T, r *rig) { r.shelf.unread = errors.New("throttled") }, []string{"the policy cannot be read, so the mode is not certain: throttled"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			c.prepare(t, r)
+			a, err := r.desk.Hold(t.Context(), "web", "why")
+			must(t, err)
+			tells(t, "warnings", a.Warnings, c.says...)
+			if !a.Changed {
+				t.Error("nothing was asked for")
+			}
+		})
+	}
+}
+
+// ledgerless gives the desk an empty ledger.
+func (r *rig) ledgerless() {
+	r.ledger = memledger.New()
+	r.desk = operator.New(operator.Ports{Fleet: r.fleet, Ledger: r.ledger, Policies: r.shelf, Parameters: r.shelf}, r.options())
+}
+
+func TestThreeIntervalsWithoutASweepAreNotLateYet(t *testing.T) {
+	r := newRig(t)
+	r.save(t, "web", guard.State{LastSweep: before(3 * time.Minute)})
+	a, err := r.desk.Hold(t.Context(), "web", "why")
+	must(t, err)
+	tells(t, "warnings", a.Warnings)
+}
+
+func TestARequestThatNobodyWouldObeyIsRefused(t *testing.T) {
+	r := newRig(t)
+	r.add("plain", false)
+	r.add("batch", true)
+	r.edit("batch", func(g *guard.Group) { g.Operator = "ecs.amazonaws.com" })
+	for _, c := range []struct{ group, reason, says string }{
+		{"wbe", "why", `no Auto Scaling group "wbe" in this account and Region`},
+		{"plain", "why", "plain does not carry the tag holdfast:guard=true: no sweep looks at it; by hand: aws autoscaling suspend-processes"},
+		{"batch", "why", "batch is managed by ecs.amazonaws.com"},
+		{"web", "  ", "a hold needs a reason"},
+	} {
+		_, err := r.desk.Hold(t.Context(), c.group, c.reason)
+		refused(t, err, c.says)
+	}
+	for _, name := range []string{"plain", "batch", "web"} {
+		if got := r.asked(t, name); got.ID != "" {
+			t.Errorf("%s has the request %+v", name, got)
+		}
+	}
+}
+
+func TestAFailureIsNoAnswer(t *testing.T) {
+	broken := errors.New("no route")
+	for name, spoil := range map[string]func(*rig){
+		"the group":        func(r *rig) { r.fleet.err = broken },
+		"the state":        func(r *rig) { r.ledger.FailBefore(r.ledger.Calls()+1, broken) },
+		"the Region":       func(r *rig) { r.ledger.FailBefore(r.ledger.Calls()+2, broken) },
+		"the request":      func(r *rig) { r.ledger.FailBefore(r.ledger.Calls()+3, broken) },
+		"no ledger at all": func(r *rig) { r.desk = r.blind() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			spoil(r)
+			a, err := r.desk.Hold(t.Context(), "web", "why")
+			if err == nil || errors.Is(err, operator.ErrRefused) || a.Changed {
+				t.Errorf("answer %+v, error %v", a, err)
+			}
+		})
+	}
+}
+
+func TestNamesAreQuotedForTheShell(t *testing.T) {
+	r := newRig(t)
+	const name = "shop's *blue*"
+	r.add(name, true)
+	r.save(t, name, guard.State{LastSweep: before(time.Second)})
+	a, err := r.desk.Hold(t.Context(), name, "why")
+	must(t, err)
+	if all := strings.Join(a.Lines, "\n"); !strings.Contains(all, `holdfast status 'shop'\''s *blue*'`) {
+		t.Errorf("lines:\n%s", all)
+	}
+}

@@ -1,0 +1,241 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-aws/holdfast/shared/fault"
+	"github.com/holdfast-aws/holdfast/shared/guard"
+	"github.com/holdfast-aws/holdfast/shared/runner"
+)
+
+// Status is what the ledger, the policy and the groups say. The JSON names are stable.
+type Status struct {
+	At time.Time `json:"at"`
+	// Switch is /holdfast/mode as a sweep would read it; SwitchProblem says what is wrong with it, "" if nothing.
+	Switch        string        `json:"switch"`
+	SwitchProblem string        `json:"switch_problem,omitempty"`
+	Groups        []GroupStatus `json:"groups"`
+	// RegionUnread says why what the groups share could not be read, "" if it could.
+	RegionUnread string `json:"region_unread,omitempty"`
+}
+
+// GroupStatus is one group's part. Fields that could not be filled are zero, and Unread says why.
+type GroupStatus struct {
+	Group string `json:"group"`
+	ARN   string `json:"arn,omitempty"`
+	// Guarded is false for a group without the opt-in tag, of an AWS service, or that does not exist.
+	Guarded bool `json:"guarded"`
+	// Mode is watching, held, releasing, blind or off as of the last sweep; "" when no sweep has looked yet or the ledger is unread.
+	Mode string `json:"mode"`
+	// PolicyMode and Action are of the policy in force now; PolicyModeFrom is the layer that decided the mode.
+	PolicyMode     string `json:"policy_mode"`
+	PolicyModeFrom string `json:"policy_mode_from"`
+	Action         string `json:"action"`
+	Hold           *Hold  `json:"hold,omitempty"`
+	// Suspects are the members that looked bad at the last sweep, longest first.
+	Suspects []Suspect `json:"suspects,omitempty"`
+	// Limits are the budgets in force and what is used of them.
+	Limits *guard.Limits `json:"limits,omitempty"`
+	// Foreign are suspended processes that are not Holdfast's.
+	Foreign []guard.Suspension `json:"foreign_suspensions,omitempty"`
+	// Request is what an operator asked for and no sweep has obeyed yet.
+	Request   *guard.Request `json:"pending_request,omitempty"`
+	LastSweep time.Time      `json:"last_sweep,omitzero"`
+	// Late says that nobody has looked for too long.
+	Late string `json:"late,omitempty"`
+	// Problems are refused settings of the policy; Unread is what could not be read.
+	Problems []string `json:"problems,omitempty"`
+	Unread   []string `json:"unread,omitempty"`
+}
+
+// Hold is a hold in force.
+type Hold struct {
+	Since time.Time `json:"since"`
+	Cause string    `json:"cause"`
+	Text  string    `json:"text,omitempty"`
+	// Stage is 1 (quiet) to 5 (resumed); QuietSince is zero while a trigger is true.
+	Stage      int       `json:"stage"`
+	QuietSince time.Time `json:"quiet_since,omitzero"`
+	// UntilReleased says that only a person ends it; ReleaseBy names who asked for that.
+	UntilReleased bool   `json:"until_released,omitempty"`
+	ReleaseBy     string `json:"release_by,omitempty"`
+	// Observed says that no call was made; Conflict that somebody resumed twice what it held, which is left to people.
+	Observed bool `json:"observed,omitempty"`
+	Conflict bool `json:"conflict,omitempty"`
+	// Processes are those that it suspended.
+	Processes []string `json:"processes,omitempty"`
+}
+
+// Suspect is a member that looked bad.
+type Suspect struct {
+	Member string    `json:"member"`
+	Since  time.Time `json:"since,omitzero"`
+	// Broken is a member that two witnesses call bad; the others are only suspected.
+	Broken bool `json:"broken,omitempty"`
+}
+
+// Incomplete says that something could not be read.
+func (s Status) Incomplete() bool {
+	return s.RegionUnread != "" || slices.ContainsFunc(s.Groups, func(g GroupStatus) bool { return len(g.Unread) > 0 })
+}
+
+// Status looks at the named groups, or at every guarded one and those that were guarded before, and writes nothing. What cannot be
+// read of one group stands in its Unread; an error is returned only when the groups could not be listed at all.
+func (d *Desk) Status(ctx context.Context, names []string) (Status, error) {
+	if d.p.Ledger == nil {
+		return Status{}, errNoLedger
+	}
+	s := Status{At: d.o.Now().UTC(), Groups: []GroupStatus{}}
+	region, err := d.p.Ledger.LoadRegion(ctx)
+	if err != nil {
+		s.RegionUnread = err.Error()
+	}
+	groups, err := d.listed(ctx, names)
+	if err != nil {
+		return Status{}, err
+	}
+	if len(names) == 0 {
+		for _, arn := range former(region.State.Eligible, groups) {
+			groups = append(groups, guard.Group{ARN: arn, Name: nameOf(arn)})
+		}
+	}
+	var all []string
+	for _, g := range groups {
+		all = append(all, g.Name)
+	}
+	set := d.p.Policies.Policies(ctx, all)
+	set.Switch.LastGood = region.LastGoodMode
+	shared := guard.Resolve(nil, set.Switch)
+	s.Switch = shared.Policy.Mode
+	for _, p := range shared.Problems {
+		s.SwitchProblem = p.Rule
+	}
+	for _, g := range groups {
+		s.Groups = append(s.Groups, d.groupStatus(ctx, &file{group: g, region: region, set: set}))
+	}
+	slices.SortStableFunc(s.Groups, func(a, b GroupStatus) int { return strings.Compare(a.Group, b.Group) })
+	return s, nil
+}
+
+// listed reads the groups that were asked for. One that does not exist has a name and nothing else.
+func (d *Desk) listed(ctx context.Context, names []string) ([]guard.Group, error) {
+	if len(names) == 0 {
+		return d.p.Fleet.Guarded(ctx)
+	}
+	var out []guard.Group
+	for _, name := range names {
+		g, err := d.p.Fleet.Group(ctx, name)
+		if errors.Is(err, fault.Gone) {
+			g, err = guard.Group{Name: name}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, g)
+	}
+	return out, nil
+}
+
+// former are the groups that the Region's item knows and that are not guarded any more.
+func former(known map[string]int, groups []guard.Group) []string {
+	var out []string
+	for arn := range known {
+		if !slices.ContainsFunc(groups, func(g guard.Group) bool { return g.ARN == arn }) {
+			out = append(out, arn)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// nameOf is the group's name at the end of its ARN; a name may hold slashes.
+func nameOf(arn string) string {
+	if _, name, ok := strings.Cut(arn, "autoScalingGroupName/"); ok {
+		return name
+	}
+	return arn
+}
+
+func (d *Desk) groupStatus(ctx context.Context, f *file) GroupStatus {
+	g := f.group
+	out := GroupStatus{Group: g.Name, ARN: g.ARN, Guarded: g.OptedIn && g.Operator == ""}
+	if g.ARN == "" {
+		out.Unread = append(out.Unread, "no Auto Scaling group of this name in this account and Region")
+		return out
+	}
+	rec, err := d.p.Ledger.Load(ctx, g.ARN)
+	if err != nil {
+		out.Unread = append(out.Unread, err.Error())
+	}
+	f.rec = rec
+	f.resolve()
+	p := f.res.Policy
+	out.PolicyMode, out.PolicyModeFrom, out.Action = p.Mode, f.res.Sources["mode"], p.Action
+	for _, problem := range f.res.Problems {
+		if problem.Layer != guard.ModeParameter {
+			out.Problems = append(out.Problems, problem.String())
+		}
+	}
+	if err != nil {
+		return out
+	}
+	out.Mode, out.Hold, out.Suspects = modeOf(rec, p), holdOf(rec.State.Hold), suspects(rec.State.Members)
+	out.LastSweep, out.Request = rec.State.LastSweep.Time(), f.pending()
+	if out.Guarded {
+		out.Late = d.late(f)
+	}
+	if len(g.Members) > 0 || g.OptedIn {
+		limits := d.limits(f, p)
+		out.Limits, out.Foreign = &limits, f.foreign()
+	}
+	return out
+}
+
+// modeOf is what the last sweep found, in the words of a verdict.
+func modeOf(rec runner.Record, p guard.Policy) string {
+	s := rec.State
+	switch {
+	case !s.Known():
+		return ""
+	case p.Mode == guard.ModeOff:
+		return guard.Off
+	case s.Hold != nil && s.Hold.Stage > guard.StageQuiet:
+		return guard.Releasing
+	case s.Hold != nil:
+		return guard.Held
+	case s.BlindRun > 0:
+		return guard.Blind
+	}
+	return guard.Watching
+}
+
+func holdOf(h *guard.Hold) *Hold {
+	if h == nil {
+		return nil
+	}
+	out := &Hold{
+		Since: h.Since.Time(), Cause: h.Cause, Text: h.Text, Stage: h.Stage, QuietSince: h.QuietSince.Time(), UntilReleased: h.Sticky,
+		ReleaseBy: h.ReleaseBy, Observed: h.Observed, Conflict: h.Conflict,
+	}
+	for _, p := range h.Ours {
+		if p.Resumed == 0 {
+			out.Processes = append(out.Processes, p.Process)
+		}
+	}
+	return out
+}
+
+func suspects(members []guard.MemberState) []Suspect {
+	var out []Suspect
+	for _, m := range members {
+		if m.Bad {
+			out = append(out, Suspect{Member: m.ID, Since: m.BadSince.Time(), Broken: m.BrokenSince != 0})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Suspect) int { return a.Since.Compare(b.Since) })
+	return out
+}

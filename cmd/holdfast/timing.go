@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
+	"github.com/holdfast-aws/holdfast/shared/timing"
+)
+
+// timings are the flags of the threshold arithmetic.
+type timings struct {
+	check  timing.Check
+	beats  timing.Beats
+	prices timing.Prices
+}
+
+// spanValue is a flag that takes a duration such as 10s, and a bare number as seconds.
+type spanValue time.Duration
+
+func (v *spanValue) String() string { return time.Duration(*v).String() }
+
+// Set implements flag.Value.
+func (v *spanValue) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if n, whole := strconv.Atoi(text); whole == nil {
+		d, err = time.Duration(n)*time.Second, nil
+	}
+	if err != nil {
+		return errors.New("want seconds, or a duration such as 10s or 1m30s")
+	}
+	*v = spanValue(d)
+	return nil
+}
+
+func timingFlags(fs *flag.FlagSet) *timings {
+	t := &timings{prices: timing.ListPrices()}
+	c, b := &t.check, &t.beats
+	span := func(into *time.Duration, name string, preset time.Duration, usage string) {
+		*into = preset
+		fs.Var((*spanValue)(into), name, usage)
+	}
+	span(&c.Interval, "interval", 10*time.Second, "time between two probes of one load balancer node")
+	span(&c.Timeout, "timeout", 5*time.Second, "how long a probe waits")
+	fs.IntVar(&c.Unhealthy, "unhealthy", 3, "failed probes in a row until a target is unhealthy")
+	fs.IntVar(&c.Healthy, "healthy", 2, "good probes in a row until it is healthy again")
+	span(&c.Handler, "handler", 0, "the health handler's own timeout")
+	span(&c.Dependency, "dependency", 0, "longest timeout of anything that the handler calls")
+	span(&c.Restart, "restart", 0, "how long a process may take to restart unnoticed")
+	span(&c.Objective, "objective", 0, "how soon a failure must be known")
+	fs.IntVar(&c.Targets, "targets", 0, "registered targets")
+	fs.IntVar(&c.Nodes, "nodes", 0, "load balancer nodes; each probes every target")
+	p := guard.Defaults()
+	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
+	fs.IntVar(&b.Instances, "heartbeats", 0, "instances that write heartbeats: adds the cost table")
+	span(&b.Every, "every", 10*time.Second, "time between two heartbeats of one instance")
+	span(&b.Sweep, "sweep", time.Minute, "time between two sweeps, each of which reads every heartbeat")
+	span(&b.Fresh, "fresh", seconds(p.HeartbeatFreshSeconds), "heartbeat_fresh_seconds of the policy")
+	span(&b.Stale, "stale", seconds(p.HeartbeatStaleSeconds), "heartbeat_stale_seconds of the policy")
+	fs.Float64Var(&t.prices.Writes, "write-price", t.prices.Writes, "dollars per million write units; preset: us-east-1")
+	fs.Float64Var(&t.prices.Reads, "read-price", t.prices.Reads, "dollars per million read units; preset: us-east-1")
+	return t
+}
+
+// showTiming prints the threshold arithmetic: exit 1 when the numbers break a rule.
+func showTiming(_ context.Context, args []string, s streams) int {
+	fs := flag.NewFlagSet("timing", flag.ContinueOnError)
+	t := timingFlags(fs)
+	rest, code, ok := parseMixed(fs, args, s)
+	switch {
+	case !ok:
+		return code
+	case len(rest) > 0:
+		return misused(fs, s, fmt.Sprintf("unexpected argument %q", rest[0]))
+	}
+	beats := false
+	fs.Visit(func(f *flag.Flag) { beats = beats || f.Name == "heartbeats" })
+	var b strings.Builder
+	problems := t.check.Problems()
+	writeCheck(&b, t.check)
+	if beats {
+		own := t.beats.Problems()
+		if len(own) == 0 || own[0].Rule != timing.RuleNegative {
+			writeBeats(&b, t.beats, t.prices)
+		}
+		problems = append(problems, own...)
+	}
+	for _, p := range problems {
+		fmt.Fprintf(&b, "PROBLEM  %s: %s\n", p.Rule, p.Text)
+	}
+	if len(problems) == 0 {
+		b.WriteString("no rule is broken\n")
+	}
+	if _, err := fmt.Fprint(s.out, b.String()); err != nil {
+		return failed("timing", err, s)
+	}
+	if len(problems) > 0 {
+		return exitNo
+	}
+	return exitOK
+}
+
+func writeCheck(b *strings.Builder, c timing.Check) {
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) {
+		_, _ = fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) // a Builder takes everything
+	}
+	row("detection window", "unhealthy x interval + timeout = %d x %s + %s = %s", c.Unhealthy, c.Interval, c.Timeout, c.Detection())
+	row("recovery window", "healthy x interval = %d x %s = %s; a new target needs one probe", c.Healthy, c.Interval, c.Recovery())
+	row("nested timeouts", "want dependency %s < handler %s < probe %s < interval %s", stated(c.Dependency), stated(c.Handler), c.Timeout, c.Interval)
+	row("restart budget", "want %s < detection window %s <= recovery objective %s", stated(c.Restart), c.Detection(), stated(c.Objective))
+	if c.Targets > 0 && c.Nodes > 0 {
+		row("probe load", "targets x nodes / interval = %d x %d / %s = %.1f probes a second, %.2f on each target", c.Targets, c.Nodes, c.Interval, c.Probes(), c.ProbesPerTarget())
+		row("", "a deep check puts the same %.1f calls a second on each dependency", c.Probes())
+	} else {
+		row("probe load", "state --targets and --nodes")
+	}
+	_ = w.Flush()
+}
+
+func stated(d time.Duration) string {
+	if d == 0 {
+		return "(not stated)"
+	}
+	return d.String()
+}
+
+// writeBeats prints the cost of heartbeats at the chosen interval and, to compare, at a few others.
+func writeBeats(b *strings.Builder, beats timing.Beats, p timing.Prices) {
+	fmt.Fprintf(b, "\nheartbeats of %d instances, 30 days, $%g per million writes and $%g per million reads:\n", beats.Instances, p.Writes, p.Reads)
+	intervals := []time.Duration{5 * time.Second, 10 * time.Second, 15 * time.Second, 20 * time.Second, 30 * time.Second, beats.Every}
+	slices.Sort(intervals)
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "EVERY\tWRITES/S\tWRITES $\tREADS $\tTOTAL $\tLOST BEATS UNTIL LATE\tUNTIL STALE\t")
+	for _, every := range slices.Compact(intervals) {
+		one := beats
+		one.Every = every
+		mark := ""
+		if every == beats.Every {
+			mark = "<"
+		}
+		_, _ = fmt.Fprintf(w, "%s\t%.1f\t%.2f\t%.2f\t%.2f\t%d\t%d\t%s\n", every, one.WritesPerSecond(), one.WriteCost(p), one.ReadCost(p),
+			one.WriteCost(p)+one.ReadCost(p), one.MissedUntilLate(), one.MissedUntilStale(), mark)
+	}
+	_ = w.Flush()
+}

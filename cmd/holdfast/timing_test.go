@@ -1,0 +1,47 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTimingShowsItsSums(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		says []string
+	}{
+		{"the preset numbers fit together", nil, exitOK, []string{"unhealthy x interval + timeout = 3 x 10s + 5s = 35s", "healthy x interval = 2 x 10s = 20s", "state --targets and --nodes", "no rule is broken"}},
+		{"bare numbers are seconds", []string{"--interval", "30", "--timeout", "6", "--unhealthy", "2"}, exitOK, []string{"2 x 30s + 6s = 1m6s"}},
+		{"probe load", []string{"--targets", "100", "--nodes", "6"}, exitOK, []string{"100 x 6 / 10s = 60.0 probes a second, 0.60 on each target"}},
+		{"timeouts that do not nest", []string{"--handler", "5s", "--dependency", "1s"}, exitNo, []string{"want dependency 1s < handler 5s < probe 5s < interval 10s", "PROBLEM  nested-timeouts: handler timeout 5s is not below probe timeout 5s"}},
+		{"a restart that is called a failure", []string{"--restart", "40s"}, exitNo, []string{"PROBLEM  restart-budget: "}},
+		{"an objective that is missed", []string{"--objective", "30s"}, exitNo, []string{"PROBLEM  recovery-objective: detection window 3 x 10s + 5s = 35s is above the recovery objective 30s"}},
+		{"one lost probe", []string{"--unhealthy", "1"}, exitNo, []string{"PROBLEM  unhealthy-count: "}},
+		{"heartbeats", []string{"--heartbeats", "1000", "--every", "10"}, exitOK, []string{"heartbeats of 1000 instances", "10s    100.0     162.00    5.40     167.40   4                      16           <", "30s    33.3"}},
+		{"prices of another Region", []string{"--heartbeats", "1000", "--write-price", "1.25", "--read-price", "0.25"}, exitOK, []string{"10s    100.0     324.00    10.80"}},
+		{"a slow heartbeat", []string{"--heartbeats", "10", "--every", "45s"}, exitNo, []string{"PROBLEM  heartbeat-interval: ", "45s"}},
+		{"a heartbeat that never comes", []string{"--heartbeats", "10", "--every", "0"}, exitNo, []string{"PROBLEM  negative: beats every 0s"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			code, out, errOut := holdfast(t, append([]string{"timing"}, c.args...)...)
+			if code != c.code || errOut != "" {
+				t.Errorf("exit %d, want %d; standard error %q", code, c.code, errOut)
+			}
+			for _, text := range c.says {
+				if !strings.Contains(out, text) {
+					t.Errorf("%q is not in\n%s", text, out)
+				}
+			}
+		})
+	}
+}
+
+func TestTimingRefusesWhatItDoesNotUnderstand(t *testing.T) {
+	for _, args := range [][]string{{"--interval", "soon"}, {"ten"}, {"--unhealthy", "2.5"}} {
+		if code, out, errOut := holdfast(t, append([]string{"timing"}, args...)...); code != exitUsage || out != "" || !strings.Contains(errOut, "usage: holdfast timing") {
+			t.Errorf("%v: exit %d, %q, %q", args, code, out, errOut)
+		}
+	}
+}
