@@ -137,7 +137,7 @@ func (f *fixture) notices(key string) int {
 }
 
 // sample reads a sample event.
-func sample(t testing.TB, name string) []byte {
+func sample(t *testing.T, name string) []byte {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "events", name))
 	if err != nil {

@@ -20,7 +20,7 @@ func threeGroups() *bench {
 	for _, name := range []string{"web", "api"} {
 		b.Find(name).Policy = `{"dependencies":[{"alarm":"db","kind":"hard"},{"alarm":"` + name + `-cache","kind":"soft"}]}`
 	}
-	b.World.Alarms["db"] = guard.AlarmReading{State: guard.AlarmOK, Since: runnertest.Start()}
+	b.Alarms["db"] = guard.AlarmReading{State: guard.AlarmOK, Since: runnertest.Start()}
 	return b
 }
 
@@ -121,7 +121,7 @@ func TestALookForAnAlarmLeavesVanishedGroupsToTheSweep(t *testing.T) {
 func TestAnAlarmHoldsItsDependentsOnceHoweverOftenItIsTold(t *testing.T) {
 	b := threeGroups()
 	b.look(t, nil)
-	b.World.Alarms["db"] = guard.AlarmReading{State: guard.AlarmRed, Since: b.Now}
+	b.Alarms["db"] = guard.AlarmReading{State: guard.AlarmRed, Since: b.Now}
 	for range 3 {
 		b.lookedAt(t, runner.Request{Alarms: []string{"db"}}, nil)
 	}
