@@ -95,7 +95,7 @@ func Metrics() []Metric {
 		count(PageFailures, "notices that could not be handed over and are sent again"),
 		millis(SweepDurationMS, "duration of the run"),
 		millis(DeadlineMarginMS, "time that was left until the function's deadline"),
-		count(ProbeRunCompleted, "1 for a run of the deep checks that ended"),
+		count(ProbeRunCompleted, "1 for a run of the deep checks, 0 for one that knew no sources to check"),
 		count(ProbeSourcesRefused, "1 while the sources as written are refused or unreadable, and the last good ones are in force"),
 		count(ProbeMemoryFailures, "1 for a run whose memory could not be read or written"),
 		count(ProbeCalls, "calls made"),
