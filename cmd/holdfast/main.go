@@ -41,6 +41,8 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"replay", "[--json] FILE...", "replay scenario files and check what they expect", replay},
+		{"simulate", "[--seed N] [--html FILE] [--json] NAME | --list", "run an incident in the simulator, with and without Holdfast", simulate},
+		{"demo", "[--seed N] [--html FILE]", "build the functions and play every incident through them on the embedded AWS", demo},
 		{"status", "[--json] [GROUP...]", "show what each group is doing; writes nothing", status},
 		{"hold", "GROUP --reason TEXT", "ask the next sweep to hold a group until a person releases it", hold},
 		{"release", "GROUP --reason TEXT", "ask the next sweep to release a hold without waiting for quiet; skips no limit", release},

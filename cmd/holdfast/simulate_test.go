@@ -1,0 +1,126 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/holdfast-aws/holdfast/cmd/holdfast/picture"
+	"github.com/holdfast-aws/holdfast/shared/sim"
+	"github.com/holdfast-aws/holdfast/shared/sim/drive"
+)
+
+func TestSimulateTellsTheStoryWithAndWithout(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "page.html")
+	code, out, errOut := holdfast(t, "simulate", "brownout", "--seed", "1", "--html", page)
+	if code != exitOK || errOut != "" {
+		t.Fatalf("exit %d and %q", code, errOut)
+	}
+	for _, want := range []string{
+		"AWS alone, ELB health checks: 8 healthy members of 8 lost\n", "with Holdfast: 0 healthy members of 8 lost; held from 5:22 to 21:00\n",
+		"AWS alone, EC2 health checks: 0 healthy members of 8 lost\n", "Holdfast       suspends AZRebalance, HealthCheck, ReplaceUnhealthy\n",
+		"calls 7 members Unhealthy",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the story does not say %q:\n%s", want, out)
+		}
+	}
+	text, err := os.ReadFile(page)
+	if err != nil || !strings.Contains(string(text), "held from 5:22 to 21:00") {
+		t.Errorf("page of %d bytes, %v", len(text), err)
+	}
+	if _, again, _ := holdfast(t, "simulate", "--seed=1", "brownout"); again != out {
+		t.Error("the same seed told another story")
+	}
+	if _, other, _ := holdfast(t, "simulate", "--seed=2", "brownout"); other == out {
+		t.Error("another seed told the same story")
+	}
+}
+
+func TestSimulateWritesJSON(t *testing.T) {
+	code, out, _ := holdfast(t, "simulate", "--json", "single-broken")
+	var told struct {
+		Incident string    `json:"incident"`
+		Runs     []runJSON `json:"runs"`
+	}
+	if err := json.Unmarshal([]byte(out), &told); err != nil || code != exitOK || told.Incident != "single-broken" || len(told.Runs) != 3 {
+		t.Fatalf("exit %d, %v, %+v", code, err, told)
+	}
+	for _, r := range told.Runs {
+		if want := r.Label != "AWS alone, EC2 health checks"; want != (r.BrokenReplaced == 1) || r.Broken != 1 || r.HealthyLost != 0 {
+			t.Errorf("%s: %d of %d broken replaced, %d lost", r.Label, r.BrokenReplaced, r.Broken, r.HealthyLost)
+		}
+		if r.Guarded != (r.Marks == 1) || r.Guarded != (r.Looks > 0) || len(r.Unmet) > 0 || len(r.Holds) > 0 {
+			t.Errorf("%s: %d marks, %d looks, unmet %v, holds %v", r.Label, r.Marks, r.Looks, r.Unmet, r.Holds)
+		}
+	}
+}
+
+func TestSimulateAndDemoRefuseWhatTheyDoNotKnow(t *testing.T) {
+	for _, tc := range []struct {
+		name        string
+		args        []string
+		code        int
+		out, errOut string
+	}{
+		{"the list", []string{"simulate", "--list"}, exitOK, "brownout\n", ""},
+		{"an unknown incident", []string{"simulate", "flood"}, exitUsage, "", `"flood" is no incident`},
+		{"no incident", []string{"simulate"}, exitUsage, "", `"" is no incident`},
+		{"two incidents", []string{"simulate", "brownout", "single-broken"}, exitUsage, "", "one name only"},
+		{"a seed that is no number", []string{"simulate", "brownout", "--seed", "x"}, exitUsage, "", "usage: holdfast simulate"},
+		{"a page that cannot be written", []string{"simulate", "brownout", "--html", "nowhere/page.html"}, exitUsage, "", "write page: open nowhere/page.html"},
+		{"a demo of something", []string{"demo", "brownout"}, exitUsage, "", `unexpected "brownout"`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			code, out, errOut := holdfast(t, tc.args...)
+			if code != tc.code || !strings.Contains(out, tc.out) || !strings.Contains(errOut, tc.errOut) {
+				t.Errorf("exit %d, %q and %q", code, out, errOut)
+			}
+		})
+	}
+}
+
+func TestABrokenPromiseIsAnExitCode(t *testing.T) {
+	in, _ := sim.Find("brownout")
+	r, err := drive.Run(t.Context(), in, drive.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claimed := r.Story
+	claimed.Guarded = true // AWS alone, sold as guarded
+	var o, e strings.Builder
+	s := streams{&o, &e}
+	c := picture.Case{Name: "brownout", Runs: []picture.Run{{Label: "with Holdfast", Story: claimed}}}
+	if code := judge(c, "demo", s); code != exitNo || !strings.Contains(e.String(), "8 healthy members were terminated, want 0") {
+		t.Errorf("exit %d and %q", code, e.String())
+	}
+	calm, err := drive.Run(t.Context(), in, drive.Options{Seed: 1, HealthChecks: []string{"EC2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Runs[0].Story = calm.Story
+	if code := judgeContrast(c, s); code != exitNo || !strings.Contains(e.String(), "shows nothing") {
+		t.Errorf("exit %d and %q", code, e.String())
+	}
+}
+
+func TestTheDemoKeepsItsPromise(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "demo.html")
+	code, out, errOut := holdfast(t, "demo", "--html", page)
+	if code != exitOK || errOut != "" {
+		t.Fatalf("exit %d and %q\n%s", code, errOut, out)
+	}
+	for _, want := range []string{
+		"built function sweep", "with Holdfast: 0 healthy members of 8 lost; held from 5:20 to 21:00\n", "its replacement serves at 9:21\n",
+		"calls of the AWS API: autoscaling ", "the promise was kept in 2 incidents\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the demo does not say %q:\n%s", want, out)
+		}
+	}
+	if info, err := os.Stat(page); err != nil || info.Size() < 10_000 {
+		t.Errorf("page: %v, %v", info, err)
+	}
+}
