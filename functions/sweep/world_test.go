@@ -39,7 +39,7 @@ func sdkFor(url string) aws.Config {
 }
 
 // inProcess puts the handler on watch without a process of its own.
-func inProcess(out io.Writer) stage.Sweep {
+func inProcess(out io.Writer) stage.Function {
 	return func(_ context.Context, r *embedded.Region, url string) error {
 		h := inWorld(r, url, out)
 		r.Serve(embedded.SweepFunction, func(ctx context.Context, payload []byte) ([]byte, error) {

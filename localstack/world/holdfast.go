@@ -25,6 +25,7 @@ const (
 	StateTable     = "holdfast-state"
 	HeartbeatTable = "holdfast-heartbeats"
 	SweepFunction  = "holdfast-sweep"
+	AlarmFunction  = "holdfast-alarm"
 )
 
 // beatLife is how long a heartbeat row lives after its last beat; expiry is housekeeping only.
@@ -125,36 +126,45 @@ func (r *Region) Declare(group, policy string) error {
 	return r.PutParameter(guard.LayerDeclared+guard.EscapeName(group), policy)
 }
 
-// Schedule makes the bus invoke the sweep each minute and, for the named groups, whenever an alarm changes its state.
-func (r *Region) Schedule(alarmGroups ...string) error {
-	cloud := r.arnPrefix("lambda")
-	target := bustypes.Target{Id: aws.String("sweep"), Arn: aws.String(cloud + "function:" + SweepFunction)}
-	rules := map[*eventbridge.PutRuleInput]bustypes.Target{
-		{Name: aws.String("holdfast-sweep"), ScheduleExpression: aws.String("rate(1 minute)")}: target,
+// alarmPattern takes every change of an alarm's state.
+const alarmPattern = `{"source":["aws.cloudwatch"],"detail-type":["CloudWatch Alarm State Change"]}`
+
+// Schedule makes the bus invoke the sweep each minute.
+func (r *Region) Schedule() error {
+	return r.putRule(&eventbridge.PutRuleInput{Name: aws.String("holdfast-sweep"), ScheduleExpression: aws.String("rate(1 minute)")},
+		bustypes.Target{Id: aws.String("sweep"), Arn: r.functionARN(SweepFunction)})
+}
+
+// OnAlarms makes the bus invoke the alarm function whenever an alarm changes its state.
+func (r *Region) OnAlarms() error {
+	return r.putRule(&eventbridge.PutRuleInput{Name: aws.String("holdfast-alarm"), EventPattern: aws.String(alarmPattern)},
+		bustypes.Target{Id: aws.String("alarm"), Arn: r.functionARN(AlarmFunction)})
+}
+
+// SweepOnAlarms makes the bus invoke the sweep for one group whenever an alarm changes its state: what an account without the alarm
+// function can do.
+func (r *Region) SweepOnAlarms(group string) error {
+	return r.putRule(&eventbridge.PutRuleInput{Name: aws.String("holdfast-alarm"), EventPattern: aws.String(alarmPattern)},
+		bustypes.Target{
+			Id: aws.String("sweep"), Arn: r.functionARN(SweepFunction),
+			Input: aws.String(fmt.Sprintf(`{"trigger":"manual","groups":[%q]}`, group)),
+		})
+}
+
+func (r *Region) putRule(rule *eventbridge.PutRuleInput, to bustypes.Target) error {
+	if _, err := r.Bus.PutRule(rule); err != nil {
+		return fmt.Errorf("put rule %s: %w", *rule.Name, err)
 	}
-	for i, group := range alarmGroups {
-		looking := target
-		looking.Input = aws.String(fmt.Sprintf(`{"trigger":"manual","groups":[%q]}`, group))
-		rules[&eventbridge.PutRuleInput{
-			Name:         aws.String("holdfast-alarm-" + strconv.Itoa(i)),
-			EventPattern: aws.String(`{"source":["aws.cloudwatch"],"detail-type":["CloudWatch Alarm State Change"]}`),
-		}] = looking
-	}
-	for rule, to := range rules {
-		if _, err := r.Bus.PutRule(rule); err != nil {
-			return fmt.Errorf("put rule %s: %w", *rule.Name, err)
-		}
-		if _, err := r.Bus.PutTargets(&eventbridge.PutTargetsInput{Rule: rule.Name, Targets: []bustypes.Target{to}}); err != nil {
-			return fmt.Errorf("put target of rule %s: %w", *rule.Name, err)
-		}
+	if _, err := r.Bus.PutTargets(&eventbridge.PutTargetsInput{Rule: rule.Name, Targets: []bustypes.Target{to}}); err != nil {
+		return fmt.Errorf("put target of rule %s: %w", *rule.Name, err)
 	}
 	return nil
 }
 
-func (r *Region) arnPrefix(service string) string {
+func (r *Region) functionARN(name string) *string {
 	var c sim.Config
 	r.Do(func(cloud *sim.Cloud) { c = cloud.Config() })
-	return fmt.Sprintf("arn:aws:%s:%s:%s:", service, c.Region, c.Account)
+	return aws.String(fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", c.Region, c.Account, name))
 }
 
 // FunctionEnv is the environment with which a function of Holdfast finds this Region at a URL. It holds no secret: nothing is

@@ -24,13 +24,15 @@ const (
 	headerTimeout   = 10 * time.Second
 )
 
-// Sweep puts the sweep function into a Region that is reached at a URL.
-type Sweep func(ctx context.Context, r *world.Region, url string) error
+// Function puts a function into a Region that is reached at a URL.
+type Function func(ctx context.Context, r *world.Region, url string) error
 
 // Options say how to play an incident. The zero value plays it with nobody on watch.
 type Options struct {
-	// Sweep is the function on watch; nil is nobody.
-	Sweep Sweep
+	// Sweep is the function that looks each minute; nil puts nobody on watch.
+	Sweep Function
+	// Alarm is the function that looks when an alarm changes; nil lets the sweep do it, for the watched group.
+	Alarm Function
 	// Seed drives every random draw.
 	Seed uint64
 	// HealthChecks replaces the health check types of the watched group; nil keeps the incident's own.
@@ -46,7 +48,7 @@ type Played struct {
 	drive.Story
 	// Calls counts the API calls by "service:Operation".
 	Calls map[string]int
-	// Invocations are those of the function on watch.
+	// Invocations are those of the functions on watch.
 	Invocations []world.Invocation
 }
 
@@ -67,17 +69,36 @@ func Play(ctx context.Context, in sim.Incident, o Options) (Played, error) {
 	}
 	defer stop()
 	if o.Sweep != nil {
-		if err := o.Sweep(ctx, r, url); err != nil {
-			return Played{}, fmt.Errorf("put the sweep on watch: %w", err)
-		}
-		if err := r.Schedule(in.Group); err != nil {
-			return Played{}, err
+		if err := watch(ctx, r, watchOptions{o, in.Group, url}); err != nil {
+			return Played{}, fmt.Errorf("put functions on watch: %w", err)
 		}
 	}
 	if err := r.Advance(ctx, in.Duration); err != nil {
 		return Played{}, fmt.Errorf("play %s: %w", in.Name, err)
 	}
 	return tell(r, in, drive.Teller{Guarded: o.Sweep != nil, Seed: o.Seed, Start: start})
+}
+
+type watchOptions struct {
+	Options
+	group, url string
+}
+
+// watch puts the functions into the Region and the rules on its bus.
+func watch(ctx context.Context, r *world.Region, o watchOptions) error {
+	if err := o.Sweep(ctx, r, o.url); err != nil {
+		return err
+	}
+	if err := r.Schedule(); err != nil {
+		return err
+	}
+	if o.Alarm == nil {
+		return r.SweepOnAlarms(o.group)
+	}
+	if err := o.Alarm(ctx, r, o.url); err != nil {
+		return err
+	}
+	return r.OnAlarms()
 }
 
 func setUp(r *world.Region, in sim.Incident, o Options) error {
@@ -129,11 +150,11 @@ func Listen(r *world.Region) (url string, stop func(), err error) {
 	}, nil
 }
 
-// Built is the sweep as a binary that was built with the tag holdfast_world, run over the Lambda Runtime API.
-func Built(binary string) Sweep {
+// Built is a function by its name as a binary that was built with the tag holdfast_world, run over the Lambda Runtime API.
+func Built(name, binary string) Function {
 	return func(ctx context.Context, r *world.Region, url string) error {
 		_, err := r.Start(ctx, lambdart.FunctionSpec{
-			Name: world.SweepFunction, Binary: binary, Env: r.FunctionEnv(url), Timeout: functionTimeout, MemoryMB: functionMemory,
+			Name: name, Binary: binary, Env: r.FunctionEnv(url), Timeout: functionTimeout, MemoryMB: functionMemory,
 		})
 		return err
 	}
@@ -159,7 +180,7 @@ func tell(r *world.Region, in sim.Incident, t drive.Teller) (Played, error) {
 	}
 	for _, inv := range out.Invocations {
 		if inv.Error != "" {
-			return out, fmt.Errorf("the sweep failed at %s: %s", inv.At.Format(time.RFC3339), inv.Error)
+			return out, fmt.Errorf("%s failed at %s: %s", inv.Function, inv.At.Format(time.RFC3339), inv.Error)
 		}
 	}
 	return out, nil

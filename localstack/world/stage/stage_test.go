@@ -18,17 +18,17 @@ import (
 	"github.com/holdfast-aws/holdfast/shared/sim/drive"
 )
 
-// build builds the sweep as it is deployed, but for this machine, with further tags.
-func build(t *testing.T, tags string) string {
+// build builds a function as it is deployed, but for this machine, with the given tags.
+func build(t *testing.T, function, tags string) string {
 	t.Helper()
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skipf("the go command cannot be run: %v", err)
 	}
 	binary := filepath.Join(t.TempDir(), "bootstrap")
-	cmd := exec.Command("go", "build", "-tags", tags, "-trimpath", "-ldflags", "-s -w", "-o", binary, "../../../functions/sweep")
+	cmd := exec.Command("go", "build", "-tags", tags, "-trimpath", "-ldflags", "-s -w", "-o", binary, "../../../functions/"+function)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build the sweep: %v\n%s", err, out)
+		t.Fatalf("build the function: %v\n%s", err, out)
 	}
 	return binary
 }
@@ -42,13 +42,16 @@ func incident(t *testing.T, name string) sim.Incident {
 	return in
 }
 
-// TestTheBuiltFunctionKeepsThePromise plays both incidents through a process that talks to nothing but the Runtime API and the
+// TestTheBuiltFunctionsKeepThePromise plays both incidents through processes that talk to nothing but the Runtime API and the
 // embedded AWS.
-func TestTheBuiltFunctionKeepsThePromise(t *testing.T) {
-	binary := build(t, "lambda.norpc,holdfast_world")
+func TestTheBuiltFunctionsKeepThePromise(t *testing.T) {
+	const tags = "lambda.norpc,holdfast_world"
+	sweep, alarm := build(t, "sweep", tags), build(t, "alarm", tags)
 	for _, in := range sim.Incidents() {
 		t.Run(in.Name, func(t *testing.T) {
-			played, err := stage.Play(t.Context(), in, stage.Options{Sweep: stage.Built(binary), Seed: 1})
+			played, err := stage.Play(t.Context(), in, stage.Options{
+				Sweep: stage.Built(world.SweepFunction, sweep), Alarm: stage.Built(world.AlarmFunction, alarm), Seed: 1,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +68,7 @@ func TestTheBuiltFunctionKeepsThePromise(t *testing.T) {
 // TestTheDeployedBuildHolds runs the very build that is deployed, with the machine's clock, against a Region whose time is the
 // machine's: one invocation in a brownout is enough for a hold.
 func TestTheDeployedBuildHolds(t *testing.T) {
-	binary := build(t, "lambda.norpc")
+	binary := build(t, "sweep", "lambda.norpc")
 	const into = 6 * time.Minute
 	r, err := world.NewRegion(sim.Config{Seed: 1, Start: time.Now().Add(-into)})
 	if err != nil {

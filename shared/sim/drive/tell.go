@@ -53,6 +53,10 @@ func (s Story) Lines() []Line {
 			}
 		case sim.EventDependency, sim.EventGone, sim.EventInService:
 			// A note says it, or the line before or after does.
+		case sim.EventMark:
+			if text := s.marksAt(i); text != "" {
+				add(e.At, s.who(e), text)
+			}
 		default:
 			add(e.At, s.who(e), tellEvent(e))
 		}
@@ -89,11 +93,6 @@ func (s Story) who(e sim.Event) string {
 
 func tellEvent(e sim.Event) string {
 	switch e.Kind {
-	case sim.EventMark:
-		if IsGuardMark(e) {
-			return "marks " + e.Instance + " Unhealthy"
-		}
-		return "calls " + e.Instance + " Unhealthy"
 	case sim.EventRestore:
 		return e.Instance + " counts as Healthy again"
 	case sim.EventTerminate:
@@ -115,9 +114,31 @@ func tellEvent(e sim.Event) string {
 		return e.Instance + " has started up"
 	case sim.EventRefused:
 		return "mark of " + e.Instance + " refused: " + e.Text
-	case sim.EventAlarm, sim.EventNote, sim.EventDependency, sim.EventTarget, sim.EventGone, sim.EventInService:
+	case sim.EventAlarm, sim.EventNote, sim.EventDependency, sim.EventTarget, sim.EventGone, sim.EventInService, sim.EventMark:
 	}
 	return e.Text
+}
+
+// marksAt tells the marks of one instant together, and nothing for all but the first of them; marks of Holdfast stand alone.
+func (s Story) marksAt(i int) string {
+	first := s.Timeline[i]
+	if IsGuardMark(first) {
+		return "marks " + first.Instance + " Unhealthy"
+	}
+	same := func(e sim.Event) bool { return e.Kind == sim.EventMark && e.At.Equal(first.At) && !IsGuardMark(e) }
+	if slices.ContainsFunc(s.Timeline[:i], same) {
+		return ""
+	}
+	n := 0
+	for _, e := range s.Timeline[i:] {
+		if same(e) {
+			n++
+		}
+	}
+	if n == 1 {
+		return "calls " + first.Instance + " Unhealthy"
+	}
+	return fmt.Sprintf("calls %d members Unhealthy", n)
 }
 
 // reasonOf shortens Auto Scaling's cause of a termination.
