@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/holdfast-aws/holdfast/cmd/holdfast/operator"
 	"github.com/holdfast-aws/holdfast/shared/awsfleet"
@@ -56,7 +57,8 @@ func (u surroundings) desk(ctx context.Context) (*operator.Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	sdk, err := awsconfig.LoadDefaultConfig(ctx)
+	// What the SDK notes beside its errors is for its own developers; every error comes back and is told.
+	sdk, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithLogger(logging.Nop{}))
 	if err != nil {
 		return nil, fmt.Errorf("load the AWS configuration: %w", err)
 	}

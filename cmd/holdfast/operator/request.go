@@ -46,7 +46,9 @@ func (d *Desk) request(ctx context.Context, kind, name, reason string) (Answer, 
 		return Answer{}, refuse("%s does not carry the tag holdfast:guard=true: no sweep looks at it%s", name, byHand(f, kind))
 	}
 	var a Answer
-	if why := f.done(kind, reason); why != "" {
+	if why := f.done(kind, reason); why == "" && f.spent() {
+		return Answer{}, refuse("the mode of %s is observe (%s) while a hold of it is in force: a sweep would take the %s as done and change nothing; end that mode first, then ask", name, f.res.Sources["mode"], kind)
+	} else if why != "" {
 		a.say("%s: %s; nothing was changed", name, why)
 		d.prospects(&a, f, kind)
 		return a, nil
@@ -85,6 +87,12 @@ func (f *file) done(kind, reason string) string {
 	return ""
 }
 
+// spent says that a sweep would use a request up without effect: while observing, a hold that was made for real stays as it is.
+func (f *file) spent() bool {
+	h := f.rec.State.Hold
+	return h != nil && !h.Observed && f.res.Policy.Mode == guard.ModeObserve
+}
+
 // prospects tells what will come of a request, and what stands in its way.
 func (d *Desk) prospects(a *Answer, f *file, kind string) {
 	name, p := f.group.Name, f.res.Policy
@@ -103,7 +111,7 @@ func (d *Desk) prospects(a *Answer, f *file, kind string) {
 	case p.Mode == guard.ModeOff:
 		a.warn("the mode is off (%s): no sweep obeys until it is act or observe", f.res.Sources["mode"])
 	case p.Mode == guard.ModeObserve:
-		a.warn("the mode is observe (%s): the request is recorded, and no call is made%s", f.res.Sources["mode"], byHand(f, kind))
+		a.warn("the mode is observe (%s): no call is made, and what is only observed ends with that mode%s", f.res.Sources["mode"], byHand(f, kind))
 	case p.Action == guard.ActionAlertOnly:
 		a.warn("the group's action is alert-only: no call is made%s", byHand(f, kind))
 	}

@@ -129,7 +129,7 @@ func TestWhatStandsInTheWayIsSaid(t *testing.T) {
 	}{
 		{"the switch is off", func(_ *testing.T, r *rig) { r.shelf.set(guard.ModeParameter, "off") }, []string{"the mode is off (/holdfast/mode): no sweep obeys"}},
 		{"the group observes", func(_ *testing.T, r *rig) { r.shelf.set("/holdfast/groups/web", `{"mode":"observe"}`) },
-			[]string{"the mode is observe (/holdfast/groups/web): the request is recorded, and no call is made", byHand}},
+			[]string{"the mode is observe (/holdfast/groups/web): no call is made, and what is only observed ends with that mode", byHand}},
 		{"the group only alerts", func(_ *testing.T, r *rig) { r.shelf.set("/holdfast/defaults", `{"action":"alert-only"}`) }, []string{"alert-only: no call is made", byHand}},
 		{"nobody looked for four minutes", func(t *testing.T, r *rig) { r.save(t, "web", guard.State{LastSweep: before(4 * time.Minute)}) },
 			[]string{"the last sweep was 4m0s ago, 2026-11-30 11:56:00Z: perhaps nobody is there to obey", byHand}},
@@ -183,6 +183,25 @@ func TestARequestThatNobodyWouldObeyIsRefused(t *testing.T) {
 			t.Errorf("%s has the request %+v", name, got)
 		}
 	}
+}
+
+func TestARequestThatASweepWouldUseUpWithoutEffectIsRefused(t *testing.T) {
+	r := newRig(t)
+	r.held(t, nil)
+	r.shelf.set(guard.ModeParameter, "observe")
+	const says = "the mode of web is observe (/holdfast/mode) while a hold of it is in force"
+	_, err := r.desk.Release(t.Context(), "web", "why")
+	refused(t, err, says)
+	_, err = r.desk.Hold(t.Context(), "web", "why")
+	refused(t, err, says)
+	if got := r.asked(t, "web"); got.ID != "" {
+		t.Errorf("the request %+v was left", got)
+	}
+	r.shelf.set(guard.ModeParameter, "off") // in mode off a request waits
+	ask(t, r.desk.Release, "why")
+	r.shelf.set(guard.ModeParameter, "observe")
+	r.held(t, func(h *guard.Hold) { h.Observed = true })
+	ask(t, r.desk.Release, "another") // what was only observed can be released while observing
 }
 
 func TestAFailureIsNoAnswer(t *testing.T) {
