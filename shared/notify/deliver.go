@@ -77,9 +77,12 @@ type Result struct {
 func (d *Desk) Deliver(ctx context.Context, n Notice) (Result, error) {
 	res := Result{Skipped: map[string]string{}}
 	guide := GuideOf(n)
-	rec, err := d.claim(ctx, n, guide, &res)
+	rec, err := d.claim(ctx, n, guide, res.Skipped)
+	if errors.Is(err, fault.Conflict) {
+		return res, fmt.Errorf("deliver notice: %w", err)
+	}
 	if err != nil {
-		return res, err
+		res.Unremembered = err.Error() // telling people twice is better than not at all
 	}
 	due := d.due(n, rec, res.Skipped)
 	if len(due) == 0 {
@@ -127,43 +130,43 @@ func (d *Desk) due(n Notice, rec Record, skipped map[string]string) []Channel {
 	return due
 }
 
-// claim reads what was told and, if anything is due, keeps other deliveries of the condition back. A memory that fails is noted
-// and stops nothing: the notice then goes to all.
-func (d *Desk) claim(ctx context.Context, n Notice, guide Guide, res *Result) (Record, error) {
-	if guide.OfHold {
-		released, err := d.memory.Load(ctx, Condition{GroupARN: n.ARN, Key: guard.PageReleased})
-		if err != nil {
-			res.Unremembered = err.Error()
-			return Record{}, nil
-		}
-		for _, c := range d.channels {
-			if ended(n, guide, released.Told[c.Name()]) {
-				res.Skipped[c.Name()] = SkipEnded
-			}
-		}
+// claim reads what was told and, if anything is due, keeps other deliveries of the condition back. Beside an error it returns what
+// it could read; an error of kind fault.Conflict says that another delivery is under way.
+func (d *Desk) claim(ctx context.Context, n Notice, guide Guide, skipped map[string]string) (Record, error) {
+	if err := d.silence(ctx, n, guide, skipped); err != nil {
+		return Record{}, err
 	}
 	rec, err := d.memory.Load(ctx, n.Condition())
-	if err != nil {
-		res.Unremembered = err.Error()
-		return Record{}, nil
-	}
-	if len(d.due(n, rec, res.Skipped)) == 0 {
-		return rec, nil
+	if err != nil || len(d.due(n, rec, skipped)) == 0 {
+		return rec, err
 	}
 	now := d.now()
 	if now.Before(rec.Busy) {
-		return rec, fmt.Errorf("deliver notice: %w: another delivery of this condition is under way", fault.Conflict)
+		return rec, fmt.Errorf("%w: another delivery of this condition is under way", fault.Conflict)
 	}
-	rec.Busy = now.Add(BusyMax)
-	claimed, err := d.memory.Save(ctx, n.Condition(), rec)
-	if errors.Is(err, fault.Conflict) {
-		return rec, fmt.Errorf("deliver notice: %w", err)
-	}
-	if err != nil {
-		res.Unremembered = err.Error()
-		return rec, nil
+	claimed := rec
+	claimed.Busy = now.Add(BusyMax)
+	if claimed, err = d.memory.Save(ctx, n.Condition(), claimed); err != nil {
+		return rec, err
 	}
 	return claimed, nil
+}
+
+// silence notes the channels that were told of the end of the hold that a notice is about.
+func (d *Desk) silence(ctx context.Context, n Notice, guide Guide, skipped map[string]string) error {
+	if !guide.OfHold {
+		return nil
+	}
+	released, err := d.memory.Load(ctx, Condition{GroupARN: n.ARN, Key: guard.PageReleased})
+	if err != nil {
+		return err
+	}
+	for _, c := range d.channels {
+		if ended(n, guide, released.Told[c.Name()]) {
+			skipped[c.Name()] = SkipEnded
+		}
+	}
+	return nil
 }
 
 // remember writes who was told and lets other deliveries go on; it returns why that failed.

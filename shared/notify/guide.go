@@ -31,6 +31,7 @@ const (
 	ToRelease = "release"
 	ToTune    = "tune"
 	ToStop    = "switch off"
+	ToStopAll = "all groups"
 )
 
 // Names are what a guide's commands are about, as they are called; commands quote them for a POSIX shell.
@@ -65,10 +66,10 @@ type commands struct {
 	ofHold     bool
 }
 
-// commands makes a guide's list: look, mend, then hold or release, tune, switch off.
+// commands makes a guide's list: look, mend, then hold or release, tune, switch off for this group and for all.
 func (n Names) commands(c commands) []Command {
 	group := quote(n.Group)
-	list := []Command{{ToLook, "holdfast status " + group}}
+	list := []Command{{ToLook, n.holdfast("status " + group)}}
 	for _, line := range c.look {
 		list = append(list, Command{ToLook, line})
 	}
@@ -76,13 +77,14 @@ func (n Names) commands(c commands) []Command {
 		list = append(list, Command{ToMend, line})
 	}
 	if c.ofHold {
-		list = append(list, Command{ToRelease, "holdfast release " + group + " --reason 'WHY'"})
+		list = append(list, Command{ToRelease, n.holdfast("release " + group + " --reason 'WHY'")})
 	} else {
-		list = append(list, Command{ToHold, "holdfast hold " + group + " --reason 'WHY'"})
+		list = append(list, Command{ToHold, n.holdfast("hold " + group + " --reason 'WHY'")})
 	}
 	return append(list,
-		Command{ToTune, "holdfast tune " + group + " " + c.tune},
-		Command{ToStop, "holdfast tune " + group + " mode=off"},
+		Command{ToTune, n.holdfast("tune " + group + " " + c.tune)},
+		Command{ToStop, n.holdfast("tune " + group + " mode=off")},
+		Command{ToStopAll, n.holdfast("pause")},
 	)
 }
 
@@ -115,6 +117,11 @@ func (n Names) calls(event string) string {
 // setHealthy takes back a mark that Auto Scaling has on a member.
 func (n Names) setHealthy() string {
 	return n.aws("autoscaling set-instance-health --instance-id INSTANCE --health-status Healthy")
+}
+
+// holdfast names the Region, because a command that acts in another one is worse than none.
+func (n Names) holdfast(rest string) string {
+	return "AWS_REGION=" + quote(n.Region) + " holdfast " + rest
 }
 
 func (n Names) aws(rest string) string {

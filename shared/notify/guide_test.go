@@ -68,11 +68,11 @@ func TestEveryGuideIsComplete(t *testing.T) {
 		purposes := map[string]int{}
 		for _, c := range g.Commands {
 			purposes[c.Purpose]++
-			if strings.HasPrefix(c.Line, "aws ") && !strings.HasPrefix(c.Line, "aws --region eu-west-1 ") {
+			if !strings.HasPrefix(c.Line, "aws --region eu-west-1 ") && !strings.HasPrefix(c.Line, "AWS_REGION=eu-west-1 holdfast ") {
 				t.Errorf("%s: %s names no Region", g.Key, c.Line)
 			}
 		}
-		if purposes[notify.ToLook] < 2 || purposes[notify.ToTune] != 1 || purposes[notify.ToStop] != 1 || purposes[notify.ToHold]+purposes[notify.ToRelease] != 1 {
+		if purposes[notify.ToLook] < 2 || purposes[notify.ToTune] != 1 || purposes[notify.ToStop] != 1 || purposes[notify.ToStopAll] != 1 || purposes[notify.ToHold]+purposes[notify.ToRelease] != 1 {
 			t.Errorf("%s: commands for %v", g.Key, purposes)
 		}
 		if g.OfHold != (purposes[notify.ToRelease] == 1) {
@@ -87,11 +87,13 @@ func TestEveryGuideIsComplete(t *testing.T) {
 // TestWhatTheGuidesTuneIsAPolicy keeps the examples honest: each of them is accepted as a group's layer.
 func TestWhatTheGuidesTuneIsAPolicy(t *testing.T) {
 	for _, g := range notify.Guides(notify.Names{Group: "web", Region: "r"}) {
+		tuned := 0
 		for _, c := range g.Commands {
-			rest, ok := strings.CutPrefix(c.Line, "holdfast tune web ")
+			rest, ok := strings.CutPrefix(c.Line, "AWS_REGION=r holdfast tune web ")
 			if !ok || rest == "KEY=VALUE" {
 				continue
 			}
+			tuned++
 			doc := map[string]any{}
 			for _, pair := range strings.Fields(rest) {
 				key, value, _ := strings.Cut(pair, "=")
@@ -110,6 +112,9 @@ func TestWhatTheGuidesTuneIsAPolicy(t *testing.T) {
 			if len(res.Problems) > 0 {
 				t.Errorf("%s: %s: %v", g.Key, c.Line, res.Problems)
 			}
+		}
+		if tuned == 0 {
+			t.Errorf("%s tunes nothing", g.Key)
 		}
 	}
 }

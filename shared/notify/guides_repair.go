@@ -130,7 +130,7 @@ func memberGuides(n Names) []Guide {
 			Commands: n.commands(commands{
 				look: []string{n.aws("ssm get-parameter --name " + guard.ModeParameter), n.members()},
 				mend: []string{
-					"holdfast unpause",
+					n.holdfast("unpause"),
 					n.aws("autoscaling resume-processes --auto-scaling-group-name " + quote(n.Group) + " --scaling-processes HealthCheck AZRebalance ReplaceUnhealthy"),
 				},
 				tune: "mode=act", ofHold: true,

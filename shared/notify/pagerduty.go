@@ -77,7 +77,7 @@ func trigger(m Message) event {
 	return event{
 		Action: "trigger", DedupKey: dedupKey(m.Condition()), Client: "Holdfast",
 		Description: &payload{
-			Summary: cut(oneLine(m.Heading+": "+m.Text), summaryMax), Source: m.ARN, Severity: "critical",
+			Summary: cut(oneLine(m.Heading+": "+m.Text), summaryMax, cutShort), Source: m.ARN, Severity: "critical",
 			Timestamp: m.At.UTC().Format(time.RFC3339), Component: m.Group, Group: m.Region, Class: m.Key,
 			Details: map[string]any{"message": m.Plain, "reminder": m.Reminder, "since": m.Since.UTC().Format(time.RFC3339)},
 		},

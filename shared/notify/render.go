@@ -22,8 +22,11 @@ const (
 	chatTextMax  = 3 << 10
 )
 
-// cutMark ends a text that was cut.
-const cutMark = " [cut; the whole text is in the sweep's log]"
+// Marks that end a text that was cut.
+const (
+	cutMark  = " [cut; the whole text is in the sweep's log]"
+	cutShort = "..."
+)
 
 // Message is a notice made ready for people.
 type Message struct {
@@ -51,11 +54,11 @@ func Render(n Notice, g Guide) (Message, error) {
 		DidNow: prefix(n, "no call was made. In mode act: ", g.Did), NextNow: prefix(n, "it goes on looking and makes no call. In mode act: ", g.Next),
 	}
 	var err error
-	f.Facts = cut(clean(n.Text), plainTextMax)
+	f.Facts = cut(clean(n.Text), plainTextMax, cutMark)
 	if m.Plain, err = execute("message.tmpl", f); err != nil {
 		return Message{}, err
 	}
-	f.Facts = cut(clean(n.Text), chatTextMax)
+	f.Facts = cut(clean(n.Text), chatTextMax, cutMark)
 	m.Chat, err = execute("chat.tmpl", f)
 	return m, err
 }
@@ -116,15 +119,15 @@ func code(text string) string { return strings.ReplaceAll(chat(oneLine(text)), "
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 // cut shortens a text to bytesMax, mark included, without splitting a character; a text that fits stays as it is.
-func cut(text string, bytesMax int) string {
+func cut(text string, bytesMax int, mark string) string {
 	if len(text) <= bytesMax {
 		return text
 	}
-	keep := max(0, bytesMax-len(cutMark))
+	keep := max(0, bytesMax-len(mark))
 	for keep > 0 && !utf8.RuneStart(text[keep]) {
 		keep--
 	}
-	return text[:keep] + cutMark
+	return text[:keep] + mark
 }
 
 // Handbook is the page about all keys in Markdown, made from the same table as the messages.

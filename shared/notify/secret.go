@@ -88,7 +88,7 @@ const policyPath = "/holdfast/"
 // sweep would read. Source for the characters: Systems Manager API reference, PutParameter.
 func checkSecretName(name string) error {
 	switch {
-	case !regexp.MustCompile(`^/[A-Za-z0-9_.+=@/-]{1,1010}$`).MatchString(name):
+	case !regexp.MustCompile(`^/[A-Za-z0-9_.+=@/-]{1,1000}$`).MatchString(name):
 		return errors.New("want the name of a parameter, with a slash first, and never the secret itself")
 	case strings.HasPrefix(name, policyPath):
 		return fmt.Errorf("no secret below %s, where the sweep reads its policies", policyPath)

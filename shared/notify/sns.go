@@ -76,10 +76,7 @@ func ascii(text string) string {
 		}
 		return r
 	}, text)
-	if len(text) > subjectMax {
-		text = text[:subjectMax-3] + "..."
-	}
-	return text
+	return cut(text, subjectMax, cutShort)
 }
 
 // attributes let subscriptions filter. SNS takes no empty value.

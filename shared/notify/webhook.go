@@ -64,7 +64,7 @@ func (p post) send(ctx context.Context) error {
 	if err != nil {
 		text = "unreadable answer"
 	}
-	return fmt.Errorf("post: %w: status %d: %s", kindOfStatus(res.StatusCode), res.StatusCode, cut(p.safe(text), answerShown))
+	return fmt.Errorf("post: %w: status %d: %s", kindOfStatus(res.StatusCode), res.StatusCode, cut(p.safe(text), answerShown, cutShort))
 }
 
 func (p post) safe(text string) string { return oneLine(p.mask.maskIn(p.address.maskIn(text))) }
