@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -105,6 +106,33 @@ func TestNoticesOfTheDiagnosis(t *testing.T) {
 			f.Aim(0, test.state, "")
 			beatOf(f, test.beat)
 			want(t, "pages", pages(f.Sweep()), test.told)
+		})
+	}
+}
+
+func TestNotesOfTheDiagnosis(t *testing.T) {
+	tests := []struct{ beat, state, note string }{
+		{"late", "healthy", "heartbeat late: i-00000"},
+		{"late", "initial", "heartbeat late: i-00000"},
+		{"late", "unhealthy", ""},
+		{"unreadable", "healthy", "heartbeat cannot be read: i-00000"},
+		{"unreadable", "initial", "heartbeat cannot be read: i-00000"},
+		{"never, in time", "healthy", "no heartbeat yet, and the time for the first is not over: i-00000"},
+		{"never, in time", "draining", "no heartbeat yet, and the time for the first is not over: i-00000"},
+		{"failing dependency", "healthy", "only dependency checks fail: i-00000"},
+		{"failing", "initial", "heartbeat says failing, and no target says anything: i-00000"},
+		{"failing", "healthy", ""},
+		{"ok", "healthy", ""},
+		{"ok", "initial", ""},
+		{"draining", "healthy", ""},
+	}
+	for _, test := range tests {
+		t.Run("heartbeat "+test.beat+", target "+test.state, func(t *testing.T) {
+			f := calm(guardtest.New(8))
+			f.Sweep()
+			f.Aim(0, test.state, "")
+			beatOf(f, test.beat)
+			want(t, "notes", strings.Join(f.Sweep().Notes, " | "), test.note)
 		})
 	}
 }

@@ -15,6 +15,7 @@ func (k *look) notices() {
 	k.noticeTrust()
 	k.noticeHold()
 	k.noticeMembers()
+	k.noteBeats()
 	k.noticeMarks()
 	for _, s := range k.foreign() {
 		if k.in.Reads.State != "" {
@@ -129,6 +130,44 @@ func (k *look) noticeMembers() {
 		k.page(Page{Key: PageDailyLimit, Urgent: true, Text: fmt.Sprintf("%d marks in a day, the limit is %d; still broken: %s", k.limits.Day, k.limits.DayMax, listed(daily))})
 	}
 	k.pageStalled()
+}
+
+// noteBeats notes heartbeats that say little or nothing about members that serve or are idle: they are no reason to act.
+func (k *look) noteBeats() {
+	var late, unread, never, dependency, failing []string
+	for i := range k.views {
+		v := &k.views[i]
+		id := v.m.ID
+		if v.class != healthy && !k.idle(v) {
+			continue
+		}
+		if v.pulse == pulseLate {
+			late = append(late, id)
+		}
+		if v.pulse == pulseUnread {
+			unread = append(unread, id)
+		}
+		if v.pulse == pulseNever {
+			never = append(never, id)
+		}
+		if v.pulse == pulseOK && v.m.Beat.Status == "failing" {
+			dependency = append(dependency, id)
+		}
+		if v.pulse == pulseFailing && v.aim == aimSilent && k.p.Kind != KindWorker {
+			failing = append(failing, id)
+		}
+	}
+	k.noteList("heartbeat late: ", late)
+	k.noteList("heartbeat cannot be read: ", unread)
+	k.noteList("no heartbeat yet, and the time for the first is not over: ", never)
+	k.noteList("only dependency checks fail: ", dependency)
+	k.noteList("heartbeat says failing, and no target says anything: ", failing)
+}
+
+func (k *look) noteList(what string, names []string) {
+	if len(names) > 0 {
+		k.note("%s%s", what, listed(names))
+	}
 }
 
 // idle says that a member is outside only because its targets say nothing.
