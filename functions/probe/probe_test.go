@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,7 +32,9 @@ func due() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) }
 
 // wires connects to nothing: every address answers with 204, but for those that are dead.
 type wires struct {
-	dead  string
+	dead string
+
+	mu    sync.Mutex
 	asked []string
 }
 
@@ -40,7 +43,9 @@ func (w *wires) LookupNetIP(context.Context, string, string) ([]netip.Addr, erro
 }
 
 func (w *wires) DialContext(_ context.Context, _, address string) (net.Conn, error) {
+	w.mu.Lock()
 	w.asked = append(w.asked, address)
+	w.mu.Unlock()
 	if strings.HasPrefix(address, w.dead) {
 		return nil, errors.New("nobody listens")
 	}

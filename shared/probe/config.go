@@ -26,18 +26,42 @@ func kinds() []string {
 	return []string{string(KindHTTP), string(KindInstances), string(KindTCP), string(KindTLS), string(KindDNS)}
 }
 
-// Ranges of the values, and what is taken where a key may be left out and is.
+// Ranges of the values of a run in seconds, and what is taken where a key is left out.
 const (
-	IntervalMin, IntervalMax, IntervalDefault          = 60, 3600, 60
-	RunTimeoutMin, RunTimeoutMax, RunTimeoutDefault    = 1, 120, 30
-	ConcurrencyMax, ConcurrencyDefault                 = 32, 8
-	SourcesMax, NameMax, CallsMax                      = 50, 40, 200
-	TimeoutMin, TimeoutMax, TimeoutDefault             = 50, 30_000, 2_000
-	EveryMax                                           = 86_400
-	FailuresInRowMax, FailuresInRowDefault             = 10, 3
-	SampleMin, SampleMax, SampleDefault                = 2, 10, 3
-	DaysMin, DaysMax, DaysDefault                      = 1, 365, 14
-	BodyMax, ContainsMax, StatusListMax, ExpectListMax = 64 << 10, 1024, 20, 20
+	IntervalMin        = 60
+	IntervalMax        = 3600
+	IntervalDefault    = 60
+	RunTimeoutMin      = 1
+	RunTimeoutMax      = 120
+	RunTimeoutDefault  = 30
+	ConcurrencyMax     = 32
+	ConcurrencyDefault = 8
+	SourcesMax         = 50
+	// CallsMax is how many calls a run may make. One look-up of addresses must do for all of them.
+	CallsMax = 200
+)
+
+// Ranges of the values of a source, and what is taken where a key is left out. Timeouts are in milliseconds, EveryMax in seconds,
+// sizes in bytes.
+const (
+	NameMax              = 40
+	TimeoutMin           = 50
+	TimeoutMax           = 30_000
+	TimeoutDefault       = 2_000
+	EveryMax             = 86_400
+	FailuresInRowMax     = 10
+	FailuresInRowDefault = 3
+	SampleMin            = 2
+	SampleMax            = 10
+	SampleDefault        = 3
+	DaysMin              = 1
+	DaysMax              = 365
+	DaysDefault          = 14
+	ContainsMax          = 1024
+	StatusListMax        = 20
+	ExpectListMax        = 20
+	// BodyMax is how much of a body, and of the headers, is read.
+	BodyMax = 64 << 10
 	// RoutingPathDefault is the path by which a load balancer routes unless a source says otherwise.
 	RoutingPathDefault = "/health"
 )

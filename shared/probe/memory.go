@@ -57,11 +57,11 @@ func (c Config) due(s Source, last Record, now time.Time) bool {
 
 // next is the record after a check.
 func next(last Record, v Verdict, now time.Time) Record {
-	print := fingerprint(v.Source)
-	if last.Source != print {
+	mark := fingerprint(v.Source)
+	if last.Source != mark {
 		last = Record{}
 	}
-	r := Record{Source: print, At: now.UnixMilli(), Outcome: v.Outcome, Cause: v.Cause, Detail: v.Detail, InRow: last.InRow, Since: last.Since}
+	r := Record{Source: mark, At: now.UnixMilli(), Outcome: v.Outcome, Cause: v.Cause, Detail: v.Detail, InRow: last.InRow, Since: last.Since}
 	switch v.Outcome {
 	case Passed:
 		r.InRow, r.Since = 0, 0

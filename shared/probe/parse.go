@@ -150,8 +150,8 @@ func (f *fields) whole(key string, raw json.RawMessage, b bounds) int {
 	return n
 }
 
-// text reads a string of 1 to max bytes; required refuses its absence.
-func (f *fields) text(key string, max int, required bool) string {
+// text reads a string of 1 to most bytes; required refuses its absence.
+func (f *fields) text(key string, most int, required bool) string {
 	raw, ok := f.values[key]
 	if !ok {
 		if required {
@@ -159,13 +159,13 @@ func (f *fields) text(key string, max int, required bool) string {
 		}
 		return ""
 	}
-	return f.str(key, raw, max)
+	return f.str(key, raw, most)
 }
 
-func (f *fields) str(key string, raw json.RawMessage, max int) string {
+func (f *fields) str(key string, raw json.RawMessage, most int) string {
 	var s string
-	if err := json.Unmarshal(raw, &s); err != nil || s == "" || len(s) > max {
-		f.refuse(key, "%s, want a text of 1 to %d bytes", shown(raw), max)
+	if err := json.Unmarshal(raw, &s); err != nil || s == "" || len(s) > most {
+		f.refuse(key, "%s, want a text of 1 to %d bytes", shown(raw), most)
 		return ""
 	}
 	return s
@@ -185,8 +185,8 @@ func (f *fields) word(key, preset string, words []string) string {
 	return s
 }
 
-// list reads an array of at most max values; one that is required may be empty, an optional one may not.
-func (f *fields) list(key string, max int) []json.RawMessage {
+// list reads an array of up to most values; one that is required may be empty, an optional one may not.
+func (f *fields) list(key string, most int) []json.RawMessage {
 	raw, ok := f.values[key]
 	required := key == "sources"
 	if !ok {
@@ -200,8 +200,8 @@ func (f *fields) list(key string, max int) []json.RawMessage {
 		f.refuse(key, "%s, want a list", shown(raw))
 		return nil
 	}
-	if len(all) > max || (len(all) == 0 && !required) {
-		f.refuse(key, "%d values, want at most %d and no empty list", len(all), max)
+	if len(all) > most || (len(all) == 0 && !required) {
+		f.refuse(key, "%d values, want at most %d and no empty list", len(all), most)
 		return nil
 	}
 	return all
