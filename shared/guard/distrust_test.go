@@ -140,8 +140,11 @@ func TestAnAlarmThatCannotBeRead(t *testing.T) {
 		want(t, "look "+string(rune('1'+look)), pages(v), told)
 		want(t, "mode", v.Mode, guard.Watching)
 	}
+	f = ready(8)
 	depend(f, guard.AlarmMissing)
-	want(t, "a missing alarm", pages(f.Sweep()), "config/db")
+	for look, told := range []string{"config/db", "", "", "", "", ""} {
+		want(t, "missing, look "+string(rune('1'+look)), pages(f.Sweep()), told)
+	}
 }
 
 func TestAGroupThatIsNotOursIsLeftAlone(t *testing.T) {

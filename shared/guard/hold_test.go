@@ -229,6 +229,38 @@ func TestAHoldBecauseRepairIsUselessEndsByAPersonOnly(t *testing.T) {
 	want(t, "and the same failure does not hold again", causes(f.Sweep()), "")
 }
 
+func TestTheTriggerThatNamesTheHold(t *testing.T) {
+	useless := func(f *guardtest.Fleet) {
+		f.In.Policy.ConvergeFailures = 1
+		f.In.State.Marks = []guard.Mark{{ID: "m", Member: "gone", At: guard.At(f.In.Now.Add(-2 * time.Hour)), By: "guard", Outcome: guard.OutcomeDone, Closed: true, Failed: true}}
+	}
+	tests := map[string]struct {
+		lay    func(*guardtest.Fleet)
+		cause  string
+		sticky bool
+	}{
+		"a share alone":                        {func(f *guardtest.Fleet) { f.Break(0, 1) }, "correlated", false},
+		"a dependency before a share":          {func(f *guardtest.Fleet) { f.Break(0, 1); depend(f, guard.AlarmRed) }, "dependency db", false},
+		"useless repair before a share":        {func(f *guardtest.Fleet) { f.Break(0, 1); useless(f) }, "not-converging", true},
+		"useless repair before the dependency": {func(f *guardtest.Fleet) { depend(f, guard.AlarmRed); useless(f) }, "not-converging", true},
+		"a backlog before the dependency": {func(f *guardtest.Fleet) {
+			depend(f, guard.AlarmRed)
+			f.In.State.Watch = &guard.Watch{Since: guard.At(f.In.Now), Until: guard.At(f.In.Now.Add(time.Hour)), Budget: 0}
+			f.M(0).Unhealthy = true
+		}, "backlog", false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := guardtest.New(8)
+			test.lay(f)
+			want(t, "cause", f.Sweep().Cause, test.cause)
+			if h := hold(t, f); h.Sticky != test.sticky {
+				t.Errorf("only a person ends it: %v, want %v", h.Sticky, test.sticky)
+			}
+		})
+	}
+}
+
 func TestTheHeldPageNamesTheCause(t *testing.T) {
 	f := guardtest.New(12)
 	for i := range 3 {

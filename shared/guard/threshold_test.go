@@ -3,6 +3,7 @@ package guard_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/guard/guardtest"
@@ -278,4 +279,37 @@ func TestReplacementsThatDoNotConverge(t *testing.T) {
 			want(t, "cause", f.Verdict.Cause, "not-converging")
 		})
 	}
+}
+
+func TestAReplacementThatServedIsNoFailedGeneration(t *testing.T) {
+	f := ready(8)
+	f.In.Policy.ConvergeFailures, f.In.Policy.BootGraceSeconds = 1, 0
+	want(t, "the first", fate(f.Sweep(), f.ID(0)), "mark")
+	f.Replace(0)
+	f.Sweep()
+	f.Break(7)
+	want(t, "its replacement breaks after it has served", causes(f.Sweeps(2)), "")
+}
+
+func TestOnlyFailuresInARowAreUseless(t *testing.T) {
+	mark := func(age time.Duration, served bool) guard.Mark {
+		return guard.Mark{ID: age.String(), Member: age.String(), At: guard.At(guardtest.Start().Add(-age)), By: "guard", Outcome: guard.OutcomeDone, Gone: true, Closed: true, Replacement: "r" + age.String(), Served: served, Failed: !served}
+	}
+	tests := map[string]struct {
+		marks    []guard.Mark
+		triggers string
+	}{
+		"two failed in a row":         {[]guard.Mark{mark(5*time.Hour, false), mark(2*time.Hour, false)}, "not-converging=2/2"},
+		"one served in between":       {[]guard.Mark{mark(5*time.Hour, false), mark(3*time.Hour, true), mark(2*time.Hour, false)}, ""},
+		"the newest served":           {[]guard.Mark{mark(5*time.Hour, false), mark(3*time.Hour, false), mark(2*time.Hour, true)}, ""},
+		"two failed after one served": {[]guard.Mark{mark(5*time.Hour, true), mark(3*time.Hour, false), mark(2*time.Hour, false)}, "not-converging=2/2"},
+	}
+	for name, test := range tests {
+		f := calm(guardtest.New(8))
+		f.In.State.Marks = test.marks
+		want(t, name, causes(f.Sweep()), test.triggers)
+	}
+	f := calm(guardtest.New(8))
+	f.In.State.Marks, f.In.State.ReleasedAt = tests["two failed in a row"].marks, guard.At(guardtest.Start().Add(-2*time.Hour))
+	want(t, "what failed before the last release", causes(f.Sweep()), "")
 }
