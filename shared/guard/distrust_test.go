@@ -124,6 +124,31 @@ func TestBlindLooksPauseAndThenVoidConfirmations(t *testing.T) {
 	}
 }
 
+func TestABlindLookTakesBackNoBrokenness(t *testing.T) {
+	f := calm(guardtest.New(8))
+	f.M(0).OptedOut = true
+	f.Sweep()
+	quietFor(f, 0)
+	f.Aim(0, "unhealthy", "Target.Timeout")
+	f.Sweeps(15)
+	since := f.Remember(0).BrokenSince
+	quietFor(f, 1, 2, 3, 4, 5)
+	want(t, "when most are silent", f.Sweep().Mode, guard.Blind)
+	if f.Verdict.Members.Broken != 0 {
+		t.Errorf("members %+v, want none broken on silence that proves nothing", f.Verdict.Members)
+	}
+	f.Heal(1, 2, 3, 4, 5)
+	f.Sweep()
+	if got := f.Remember(0).BrokenSince; got != since || got == 0 {
+		t.Errorf("broken since %v, want %v as before", got, since)
+	}
+	f.Heal(0)
+	f.Sweep()
+	if got := f.Remember(0).BrokenSince; got != 0 {
+		t.Errorf("broken since %v after it recovered", got)
+	}
+}
+
 func TestBlindPageTurnsUrgent(t *testing.T) {
 	f := guardtest.New(8)
 	f.In.Reads.Heartbeats = "throttled"

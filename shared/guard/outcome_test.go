@@ -215,3 +215,11 @@ func TestExplainTellsTheVerdict(t *testing.T) {
 		}
 	}
 }
+
+func TestAlertOnlyStillReleasesARealHold(t *testing.T) {
+	f := held(t)
+	f.In.Policy.Action = guard.ActionAlertOnly
+	f.Heal(0, 1)
+	f.Sweeps(15)
+	want(t, "the end", f.Verdict.Mode+strings.Join(f.Suspended(), ","), guard.Watching)
+}

@@ -159,10 +159,11 @@ func (k *look) keep(v *view) {
 	case !v.wasBad || n.BadSince == 0:
 		n.BadSince = k.now
 	}
-	if v.class != broken {
-		n.BrokenSince = 0
-	} else if n.BrokenSince == 0 {
+	switch {
+	case v.class == broken && n.BrokenSince == 0:
 		n.BrokenSince = k.now
+	case v.class != broken && !(k.blind() && n.Bad):
+		n.BrokenSince = 0 // a blind look that still finds it bad takes nothing back
 	}
 	n.BadAllHold = n.BadAllHold && n.Bad
 	if k.blind() || k.p.Mode == ModeOff {
