@@ -23,15 +23,21 @@ type memory struct {
 	saves            int
 }
 
-func (m *memory) Load(_ context.Context, c notify.Condition) (notify.Record, error) {
+func (m *memory) Load(ctx context.Context, c notify.Condition) (notify.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return notify.Record{}, err
+	}
 	return m.records[c], m.loadErr
 }
 
-func (m *memory) Save(_ context.Context, c notify.Condition, r notify.Record) (notify.Record, error) {
+func (m *memory) Save(ctx context.Context, c notify.Condition, r notify.Record) (notify.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return r, err
+	}
 	if m.saveErr != nil && m.saves == 0 {
 		return r, m.saveErr
 	}
@@ -220,6 +226,9 @@ func TestOneChannelThatFailsStopsNoOtherAndARetryGoesOnlyThere(t *testing.T) {
 	}
 	d.mail.err = nil
 	d.deliver(t, at(guard.PageHeld, 2))
+	if again := d.deliver(t, at(guard.PageHeld, 2)); len(again.Delivered) != 0 {
+		t.Errorf("after both had it: %+v", again)
+	}
 	d.mail.want(t, "held")
 	d.pager.want(t, "held")
 }
