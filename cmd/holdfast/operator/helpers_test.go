@@ -52,8 +52,10 @@ func (f *fleet) Group(_ context.Context, name string) (guard.Group, error) {
 // shelf is a parameter store with versions. unread fails every read; meanwhile runs before a write, as another writer; lost writes
 // and then loses the answer.
 type shelf struct {
-	values    map[string]operator.Parameter
-	unread    error
+	values map[string]operator.Parameter
+	unread error
+	// unlisted fails only the reads by path, which the policy comes from.
+	unlisted  error
 	putErr    error
 	meanwhile func()
 	between   func()
@@ -101,8 +103,8 @@ func (s *shelf) Put(_ context.Context, name, value string, create bool) (int64, 
 
 func (s *shelf) Policies(_ context.Context, groups []string) runner.PolicySet {
 	failure := ""
-	if s.unread != nil {
-		failure = s.unread.Error()
+	if err := errors.Join(s.unread, s.unlisted); err != nil {
+		failure = err.Error()
 	}
 	layer := func(name string) guard.Layer {
 		l := guard.Layer{Name: name, ReadError: failure}

@@ -68,6 +68,38 @@ web: release asked for by kim at 2026-11-30 12:00:00Z, not obeyed yet: over
 	}
 }
 
+func TestWhatAPacedExitLeavesSuspendedIsNotForeign(t *testing.T) {
+	r := newRig(t)
+	r.edit("web", func(g *guard.Group) {
+		g.Suspended = []guard.Suspension{{Process: "AZRebalance", Reason: "b"}, {Process: "HealthCheck", Reason: "a"}}
+	})
+	r.save(t, "web", guard.State{LastSweep: before(time.Second), Paced: &guard.Paced{Process: &guard.HeldProcess{Process: "HealthCheck", Reason: "a"}}})
+	s, err := r.desk.Status(t.Context(), nil)
+	must(t, err)
+	if got := s.Groups[0].Foreign; len(got) != 1 || got[0].Process != "AZRebalance" {
+		t.Errorf("foreign %+v", got)
+	}
+}
+
+func TestWhatWasOnlyObservedIsNoSuspensionAndNoMarkOfOurs(t *testing.T) {
+	r := newRig(t)
+	r.edit("web", func(g *guard.Group) {
+		g.Suspended = []guard.Suspension{{Process: "ReplaceUnhealthy", Reason: "theirs"}}
+	})
+	r.save(t, "web", guard.State{
+		LastSweep: before(time.Second), Hold: &guard.Hold{Since: before(time.Minute), Observed: true, Stage: 1, Ours: []guard.HeldProcess{{Process: "ReplaceUnhealthy"}}},
+		Marks: []guard.Mark{{ID: "m", Member: "i-9", At: before(time.Minute), By: "guard", Outcome: guard.OutcomeDone, Observed: true, Gone: true}},
+	})
+	for mode, marks := range map[string]int{"act": 0, "observe": 1} { // observing counts its own marks, acting drops them
+		r.shelf.set(guard.ModeParameter, mode)
+		s, err := r.desk.Status(t.Context(), nil)
+		must(t, err)
+		if g := s.Groups[0]; len(g.Foreign) != 1 || g.Limits.Hour != marks {
+			t.Errorf("mode %s: foreign %+v, marks %d; want 1 and %d", mode, g.Foreign, g.Limits.Hour, marks)
+		}
+	}
+}
+
 func TestStatusWritesNothing(t *testing.T) {
 	r := busy(t)
 	var ops []string

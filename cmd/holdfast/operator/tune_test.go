@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/holdfast-aws/holdfast/cmd/holdfast/operator"
+	"github.com/holdfast-aws/holdfast/shared/fault"
 	"github.com/holdfast-aws/holdfast/shared/guard"
+	"github.com/holdfast-aws/holdfast/shared/runner"
 )
 
 const webLayer = "/holdfast/groups/web"
@@ -270,9 +272,13 @@ func TestAWriteWhoseAnswerWasLostIsLookedUp(t *testing.T) {
 	a, err := r.tune(t, "quiet_seconds=900")
 	must(t, err)
 	tells(t, "lines", a.Lines, "written as version 1")
-	r.shelf.lost, r.shelf.putErr = false, errors.New("put parameter: outcome unknown")
-	if _, err := r.tune(t, "quiet_seconds=901"); err == nil {
-		t.Error("a failed write was called a success")
+	r.shelf.lost, r.shelf.putErr = false, fmt.Errorf("put parameter: %w", fault.Unknown)
+	if _, err := r.tune(t, "quiet_seconds=901"); !errors.Is(err, fault.Unknown) {
+		t.Errorf("a write that may not have been done: %v", err)
+	}
+	r.shelf.putErr = fmt.Errorf("put parameter: %w", fault.Refused)
+	if _, err := r.tune(t, "quiet_seconds=902"); !errors.Is(err, fault.Refused) {
+		t.Errorf("a write that was refused: %v", err)
 	}
 }
 
@@ -281,12 +287,13 @@ func TestTuneWritesNothingWhenItCannotJudge(t *testing.T) {
 	for name, spoil := range map[string]func(*rig){
 		"the group":      func(r *rig) { r.fleet.err = broken },
 		"the parameters": func(r *rig) { r.shelf.unread = broken },
+		"other layers":   func(r *rig) { r.shelf.unlisted = broken },
 		"the state":      func(r *rig) { r.ledger.FailBefore(r.ledger.Calls()+1, broken) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			spoil(r)
-			if _, err := r.tune(t, "quiet_seconds=900"); err == nil || r.shelf.puts != 0 {
+			if _, err := r.tune(t, "quiet_seconds=900"); err == nil || errors.Is(err, operator.ErrRefused) || r.shelf.puts != 0 {
 				t.Errorf("error %v, %d writes", err, r.shelf.puts)
 			}
 		})
@@ -324,6 +331,27 @@ func TestTheLastGoodContentOfOtherLayersCounts(t *testing.T) {
 	a, err := r.tune(t, "heartbeat_fresh_seconds=99")
 	must(t, err)
 	tells(t, "warnings", a.Warnings, "its last good content stays in force")
+}
+
+func TestTheLastGoodContentOfWhatAllGroupsShareCounts(t *testing.T) {
+	r := newRig(t)
+	_, err := r.ledger.SaveRegion(t.Context(), runner.RegionRecord{LastGoodDefaults: []byte(`{"heartbeat_stale_seconds":100}`), LastGoodMode: "off"})
+	must(t, err)
+	r.shelf.set(guard.LayerDefaults, `{"heartbeat_stale_seconds":"x"}`)
+	r.shelf.set(guard.ModeParameter, "sometimes")
+	_, err = r.tune(t, "heartbeat_fresh_seconds=100")
+	refused(t, err, "heartbeat_fresh_seconds 100 is not below heartbeat_stale_seconds 100")
+	a, err := r.tune(t, "mode=observe")
+	must(t, err)
+	tells(t, "lines", a.Lines, "off from /holdfast/mode is in force")
+	s, err := r.desk.Status(t.Context(), nil)
+	must(t, err)
+	if s.Switch != "off" || s.SwitchProblem != `"sometimes", want act, observe or off` {
+		t.Errorf("the switch is %s: %s", s.Switch, s.SwitchProblem)
+	}
+	if got := s.Groups[0].Problems; len(got) != 1 || !strings.HasPrefix(got[0], "/holdfast/defaults: ") {
+		t.Errorf("the group's problems are %q, want that of the defaults", got)
+	}
 }
 
 func TestAModeThatTheSwitchBoundsIsSaid(t *testing.T) {
