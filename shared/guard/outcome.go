@@ -159,13 +159,21 @@ func RecordSuspended(s State, suspended []Suspension) State {
 	for i := range h.Ours {
 		p := &h.Ours[i]
 		for _, now := range suspended {
-			if now.Process == p.Process && p.Reason == "" && adoptable(now, *p) {
+			if now.Process == p.Process && adoptable(now, *p) && newer(now.Reason, p.Reason) {
 				p.Reason = now.Reason
 			}
 		}
 	}
 	s.Hold = &h
 	return s
+}
+
+// newer says that a reason text is younger than the one that is recorded, if there is one: two runs that suspend at once may each
+// read their own text, and AWS keeps one of them.
+func newer(text, recorded string) bool {
+	at, _ := suspendedAt(text)
+	was, known := suspendedAt(recorded)
+	return recorded == "" || known && at.After(was)
 }
 
 // Delivered takes pages that were handed over off the list of those still to be sent.

@@ -80,7 +80,9 @@ type World struct {
 	Pages   []runner.Notice
 	Reports []runner.Report
 
-	old     []*Group
+	old []*Group
+	// latest is the moment of the last change of suspensions.
+	latest  time.Time
 	content map[string]string
 }
 
@@ -198,7 +200,7 @@ func (w *World) Calls(op string) []Done {
 func (w *World) Clone(ledger runner.Ledger) *World {
 	c := &World{Now: w.Now, Mode: w.Mode, Groups: cloneGroups(w.Groups), Alarms: maps.Clone(w.Alarms), Queue: w.Queue, Defaults: w.Defaults, Renew: w.Renew, Ledger: ledger, content: map[string]string{}}
 	c.Done, c.Pages, c.Reports = slices.Clone(w.Done), slices.Clone(w.Pages), slices.Clone(w.Reports)
-	c.old = cloneGroups(w.old)
+	c.old, c.latest = cloneGroups(w.old), w.latest
 	return c
 }
 
@@ -295,6 +297,7 @@ func (w *World) fingerprint() [sha256.Size]byte {
 	for _, key := range slices.Sorted(maps.Keys(w.content)) {
 		b.WriteString(key + w.content[key] + "\n")
 	}
+	b.WriteString(w.latest.String())
 	for _, g := range w.Groups {
 		text, _ := json.Marshal(g) // plain data, always has a JSON form
 		b.Write(text)

@@ -58,6 +58,10 @@ func (p *Process) processes(ctx context.Context, c Call) error {
 			return fmt.Errorf("%s processes: %w: an empty list means all", c.Op, fault.Refused)
 		}
 		now := p.w.Now.Add(p.Skew)
+		if now.Before(p.w.latest) {
+			now = p.w.latest // AWS has one clock, whatever the processes believe
+		}
+		p.w.latest = now
 		d := Done{Process: p.Name, At: now, Op: c.Op, Group: g.Name, Processes: c.Processes, Marked: g.marked()}
 		for _, name := range c.Processes {
 			_, there := g.Suspended[name]
