@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-aws/holdfast/functions/internal/alarmevent"
 	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/report"
 	"github.com/holdfast-aws/holdfast/shared/runner"
@@ -64,7 +65,7 @@ func TestEverySampleOfAnAlarmLeadsToItsGroupsOrIsStatedNotToBeForUs(t *testing.T
 }
 
 func TestAContributorsEventIsIgnored(t *testing.T) {
-	raw := replaced(t, sample(t, "alarm-state-change-single-metric.json"), stateDetailType, contributorDetailType)
+	raw := replaced(t, sample(t, "alarm-state-change-single-metric.json"), alarmevent.StateDetailType, alarmevent.ContributorDetailType)
 	f := newFixture(moment())
 	if have := f.handle(t, raw); len(have) != 0 || f.runs != 0 || len(f.lines(t, "event ignored")) != 1 {
 		t.Errorf("looked at %q in %d runs, log\n%s", have, f.runs, f.out.String())
@@ -196,7 +197,7 @@ func TestTheTagOfAnAlarmNamesGroupsBesideThePolicies(t *testing.T) {
 
 func TestTagsThatCloudWatchCouldNotReadAreToldAndHinderNothing(t *testing.T) {
 	raw := replaced(t, sample(t, "alarm-state-change-muted-and-tagged.json"), `"SUCCESS"`, `"FAILED"`)
-	raw = replaced(t, raw, "guardian:group", groupTag)
+	raw = replaced(t, raw, "guardian:group", alarmevent.GroupTag)
 	f := newFixture(dated(t, raw))
 	if have := f.handle(t, raw); !slices.Equal(have, []string{orders}) {
 		t.Errorf("looked at %q", have)
@@ -276,18 +277,6 @@ func TestWhatIsNoAlarmsEventIsRefusedByName(t *testing.T) {
 		}
 		if f.runs != 0 || sum.Looked != 0 {
 			t.Errorf("%.80s: it was looked at", raw)
-		}
-	}
-}
-
-func TestTimesAreReadInBothForms(t *testing.T) {
-	want := time.Date(2026, 11, 30, 11, 41, 12, 0, time.UTC)
-	for text, after := range map[string]time.Duration{
-		"2026-11-30T11:41:12Z": 0, "2026-11-30T11:41:12+0000": 0, "2026-11-30T11:41:12.331+0000": 331 * time.Millisecond,
-		"2026-11-30T12:41:12.3+0100": 300 * time.Millisecond, "2026-11-30T12:41:12+01:00": 0,
-	} {
-		if have, err := parseTime(text); err != nil || !have.Equal(want.Add(after)) {
-			t.Errorf("%s: have %s, %v", text, have, err)
 		}
 	}
 }

@@ -9,6 +9,6 @@
 //
 // It decides nothing, and keeps nothing from one invocation to the next but its clients and the fact that it has started.
 //
-// Start reading at main.go, then handler.go, then event.go (what it accepts) and detail.go (what it takes from it); what it is made
-// of stands in functions/internal/assemble.
+// Start reading at main.go, then handler.go and event.go; what it accepts stands in functions/internal/alarmevent, what it is made of in
+// functions/internal/assemble.
 package main

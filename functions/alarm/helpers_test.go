@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 
+	"github.com/holdfast-aws/holdfast/functions/internal/alarmevent"
 	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/memledger"
 	"github.com/holdfast-aws/holdfast/shared/report"
@@ -149,11 +150,11 @@ func sample(t *testing.T, name string) []byte {
 // dated is when a sample happened.
 func dated(t *testing.T, raw []byte) time.Time {
 	t.Helper()
-	e, err := decode(raw)
+	e, err := alarmevent.Decode(raw)
 	if err != nil {
 		t.Fatalf("decode sample: %v", err)
 	}
-	return e.at
+	return e.At
 }
 
 // replaced is an event with one text put for another, which must be in it.

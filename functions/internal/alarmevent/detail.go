@@ -1,4 +1,4 @@
-package main
+package alarmevent
 
 import (
 	"encoding/json"
@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// groupTag is the tag of an alarm that names groups to look at, beside those whose policy depends on it. Its value is one name or
+// GroupTag is the tag of an alarm that names groups to look at, beside those whose policy depends on it. Its value is one name or
 // several, with spaces between them: no name of a group has a space, and a comma may be part of one.
-const groupTag = "holdfast:group"
+const GroupTag = "holdfast:group"
 
 // tagsRead is the status of tags that were read. Source: CloudWatch user guide, alarm tags in action payloads.
 const tagsRead = "SUCCESS"
@@ -31,25 +31,25 @@ type tagged struct {
 }
 
 // event makes an event of the detail, its time, and the places where its tags may stand.
-func (d detail) event(at string, places ...tagged) (event, error) {
+func (d detail) event(at string, places ...tagged) (Event, error) {
 	if d.AlarmName == "" {
-		return event{}, errors.New("the alarm has no name")
+		return Event{}, errors.New("the alarm has no name")
 	}
 	when, err := parseTime(at)
 	if err != nil {
-		return event{}, err
+		return Event{}, err
 	}
-	e := event{at: when, alarm: d.AlarmName}
+	e := Event{At: when, Alarm: d.AlarmName}
 	var troubles []string
 	for _, p := range places {
 		groups, err := p.groups()
 		if err != nil {
 			troubles = append(troubles, err.Error())
 		}
-		e.groups = append(e.groups, groups...)
+		e.Groups = append(e.Groups, groups...)
 	}
-	slices.Sort(e.groups)
-	e.groups, e.tagTrouble = slices.Compact(e.groups), strings.Join(troubles, "; ")
+	slices.Sort(e.Groups)
+	e.Groups, e.TagTrouble = slices.Compact(e.Groups), strings.Join(troubles, "; ")
 	return e, nil
 }
 
@@ -65,7 +65,7 @@ func (t tagged) groups() ([]string, error) {
 	if err := json.Unmarshal(t.Tags, &tags); err != nil {
 		return nil, fmt.Errorf("tags: %w", err)
 	}
-	return strings.Fields(tags[groupTag]), nil
+	return strings.Fields(tags[GroupTag]), nil
 }
 
 // cloudWatchTime is how CloudWatch itself writes times: with a zone that has no colon, which RFC 3339 does not know.
