@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -209,11 +211,31 @@ func TestNoNameLeadsWhereNoProbeMayGo(t *testing.T) {
 	}
 }
 
+// The environment's proxy is read once in the life of a process, so that the test runs in one of its own.
 func TestTheEnvironmentsProxyIsNotUsed(t *testing.T) {
-	t.Setenv("HTTP_PROXY", "http://10.9.9.9:3128")
+	if os.Getenv("HTTP_PROXY") != "http://10.9.9.9:3128" {
+		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTheEnvironmentsProxyIsNotUsed$", "-test.v")
+		again.Env = append(os.Environ(), "HTTP_PROXY=http://10.9.9.9:3128", "NO_PROXY=", "no_proxy=", "REQUEST_METHOD=")
+		out, err := again.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "--- PASS: TestTheEnvironmentsProxyIsNotUsed") {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
 	n := loopback()
 	n.Dialer = dial(func(address string) (net.Conn, error) { return nil, fmt.Errorf("called %s", address) })
 	found(t, check(t, n, source(t, get("dep.test", ""))), probe.CauseRefused, "called 127.0.0.1:80")
+}
+
+func TestCertificatesAreDatedByTheGivenClock(t *testing.T) {
+	ca := newAuthority(t)
+	address := serveTLS(t, ca.issue("dep.test", noon().AddDate(0, 0, 90)), http.NotFound)
+	s := source(t, fmt.Sprintf(`{"name":"a","type":"tls","timeout_ms":10000,"address":%q,"ca_pem":%q}`, address, ca.pem))
+	for days, cause := range map[int]probe.Cause{0: "", 76: "", 77: probe.CauseTLS, 91: probe.CauseTLS, -400: probe.CauseTLS} {
+		n := loopback()
+		n.Now = func() time.Time { return noon().AddDate(0, 0, days) }
+		found(t, check(t, n, s), cause, "")
+	}
 }
 
 func TestTLSChecksTheCertificateAndItsDays(t *testing.T) {
