@@ -305,3 +305,15 @@ func TestTheWatchAfterARelease(t *testing.T) {
 	f.M(0).Unhealthy, f.M(1).Unhealthy = true, true
 	want(t, "a quarter of an hour later nobody watches", causes(f.Sweeps(2)), "")
 }
+
+func TestAHoldThatTurnsOutUselessEndsByAPersonOnly(t *testing.T) {
+	f := held(t)
+	f.In.Policy.ConvergeFailures = 1
+	f.In.State.Marks = []guard.Mark{{ID: "m", Member: "gone", At: guard.At(f.In.Now), By: "guard", Outcome: guard.OutcomeDone, Closed: true, Failed: true}}
+	f.Heal(0, 1)
+	f.Sweep()
+	f.In.State.Marks = nil // forgotten after a day; the hold is not
+	want(t, "an hour after all are well", f.Sweeps(60).Mode, guard.Held)
+	f.Ask("1", guard.RequestRelease)
+	want(t, "after a person asked", f.Sweeps(6).Mode, guard.Watching)
+}
