@@ -31,7 +31,7 @@ func inWorld(r *embedded.Region, url string, out io.Writer) *handler {
 
 func sdkFor(url string) aws.Config {
 	return aws.Config{
-		Region: "us-east-1", BaseEndpoint: aws.String(url), RetryMode: aws.RetryModeAdaptive,
+		Region: "us-east-1", BaseEndpoint: aws.String(url), Retryer: func() aws.Retryer { return assemble.ReadRetryer(20 * time.Millisecond) },
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
 		}),

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -11,11 +12,22 @@ import (
 	"github.com/holdfast-aws/holdfast/shared/sim"
 )
 
-// groups returns copies of all groups of the present.
-func (a *autoScaling) groups() []sim.Group {
+// groups returns copies of all groups of the present, or of those with one of the names.
+func (a *autoScaling) groups(names []string) []sim.Group {
 	var all []sim.Group
-	a.server.Do(func(c *sim.Cloud) { all = c.Groups() })
+	a.server.Do(func(c *sim.Cloud) { all = named(c, names) })
 	return all
+}
+
+// named finds groups by name; no names find all. One name, the usual question, copies one group only.
+func named(c *sim.Cloud, names []string) []sim.Group {
+	if len(names) == 1 {
+		if g, ok := c.Group(names[0]); ok {
+			return []sim.Group{g}
+		}
+		return nil
+	}
+	return slices.DeleteFunc(c.Groups(), func(g sim.Group) bool { return !one(names, g.Name) })
 }
 
 // managed reports whether a group of that operator is to be shown. Groups that
@@ -30,8 +42,8 @@ func (a *autoScaling) describeGroups(in *autoscaling.DescribeAutoScalingGroupsIn
 		return nil, err
 	}
 	var found []sim.Group
-	for _, g := range a.groups() {
-		if one(in.AutoScalingGroupNames, g.Name) && managed(in.IncludeManagedResources, g.Operator) && tagged(g.Tags, in.Filters) {
+	for _, g := range a.groups(in.AutoScalingGroupNames) {
+		if managed(in.IncludeManagedResources, g.Operator) && tagged(g.Tags, in.Filters) {
 			found = append(found, g)
 		}
 	}
@@ -93,7 +105,7 @@ func (a *autoScaling) describeInstances(in *autoscaling.DescribeAutoScalingInsta
 		return nil, validation("The number of instance IDs must not exceed 50")
 	}
 	var found []types.AutoScalingInstanceDetails
-	for _, g := range a.groups() {
+	for _, g := range a.groups(nil) {
 		if !managed(in.IncludeManagedResources, g.Operator) {
 			continue
 		}
@@ -124,8 +136,12 @@ func (a *autoScaling) describeActivities(in *autoscaling.DescribeScalingActiviti
 	}
 	var found []types.Activity
 	a.server.Do(func(c *sim.Cloud) {
-		for _, g := range c.Groups() {
-			if in.AutoScalingGroupName != nil && g.Name != *in.AutoScalingGroupName || !managed(in.IncludeManagedResources, g.Operator) {
+		var names []string
+		if in.AutoScalingGroupName != nil {
+			names = []string{*in.AutoScalingGroupName}
+		}
+		for _, g := range named(c, names) {
+			if !managed(in.IncludeManagedResources, g.Operator) {
 				continue
 			}
 			for _, act := range c.Activities(g.Name) {
