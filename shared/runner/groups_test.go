@@ -131,42 +131,39 @@ func gathered(op string, n int) runnertest.Hook {
 	}
 }
 
-// The groups are large, so that deciding takes long enough for two of them to decide on one picture of the Region's budget.
+// Nothing but the scheduler comes between a decision and its reservation, so the same moment is tried many times.
 func TestGroupsOfOneRunNeverPassTheRegionsBudgetTogether(t *testing.T) {
-	b := newBench()
-	b.Defaults = `{"region_marks_per_hour":1}`
-	for i := range 8 {
-		g := b.Add(fmt.Sprintf("g%d", i), 150)
-		g.Policy = `{"onset_count":100}` // the Region's onset rule is moved out of the way
+	const groups, rounds = 8, 60
+	from := newBench()
+	from.Defaults = `{"region_marks_per_hour":1}`
+	for i := range groups {
+		g := from.Add(fmt.Sprintf("g%d", i), 40)
+		g.Policy = `{"onset_count":100,"boot_grace_seconds":0}` // the Region's onset rule is moved out of the way
 	}
-	b.ticks(t, 7)
-	for _, g := range b.Groups {
-		b.Break(g, 3)
+	from.ticks(t, 2)
+	for _, g := range from.Groups {
+		from.Break(g, 3)
 	}
-	b.ticks(t, 3)
-	try := b.clone(t)
-	for try.tick(t); len(try.Marks()) == 0; try.tick(t) {
-		b.tick(t)
-	}
-	b.Step()
-	sum := b.wide(t, gathered(runnertest.OpBeats, 8))
-	if n := len(b.Marks()); n != 1 {
-		t.Errorf("%d marks in one run, the Region's limit is 1", n)
-	}
-	if sum.Failed != 0 || sum.LostRaces != 0 {
-		t.Errorf("summary %+v, want no failure", sum)
-	}
-	if n := len(b.region(t).Marks); n != 1 {
-		t.Errorf("the Region's budget has %d marks", n)
-	}
-	waiting := 0
-	for _, g := range b.Groups {
-		if b.reason(t, g, g.Members[3].ID) == guard.ReasonRegionBudget {
-			waiting++
+	from.ticks(t, 3)
+	from.Step()
+	for range rounds {
+		b := from.clone(t)
+		sum := b.wide(t, gathered(runnertest.OpBeats, groups))
+		if have, book := len(b.Marks()), len(b.region(t).Marks); have != 1 || book != 1 {
+			t.Fatalf("%d marks in one run and %d in the Region's budget, the limit is 1", have, book)
 		}
-	}
-	if waiting != 7 {
-		t.Errorf("%d members wait for the Region's budget, want 7", waiting)
+		if sum.Failed != 0 || sum.LostRaces != 0 {
+			t.Fatalf("summary %+v, want no failure", sum)
+		}
+		waiting := 0
+		for _, g := range b.Groups {
+			if b.reason(t, g, g.Members[3].ID) == guard.ReasonRegionBudget {
+				waiting++
+			}
+		}
+		if waiting != groups-1 {
+			t.Fatalf("%d members wait for the Region's budget, want %d", waiting, groups-1)
+		}
 	}
 }
 

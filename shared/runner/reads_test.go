@@ -214,6 +214,34 @@ func TestASecondLookThatFailsGivesEverythingBack(t *testing.T) {
 	}
 }
 
+func TestAResumeWhoseSecondLookFailsIsTakenBackAndRecorded(t *testing.T) {
+	found := false
+	for _, b := range releasing(t) {
+		g := b.Groups[0]
+		b.look(t, failOn(g, fault.Throttled, runnertest.OpGroup))
+		r := b.last(t, g)
+		for _, c := range r.Calls {
+			if c.Kind != guard.ActResume || !slices.Contains(c.Processes, guard.ProcessReplaceUnhealthy) {
+				continue
+			}
+			found = true
+			if c.Outcome != "cancelled" || len(b.Calls(guard.ActResume)) != 1 || !strings.Contains(r.Failure, "second look") {
+				t.Errorf("call %+v, resumes %+v, failure %q", c, b.Calls(guard.ActResume), r.Failure)
+			}
+			for _, p := range b.state(t, g).Hold.Ours {
+				if p.Process == guard.ProcessReplaceUnhealthy && p.Resumed != 0 {
+					t.Error("the state says that ReplaceUnhealthy was resumed")
+				}
+			}
+			b.ticks(t, 3)
+			settled(t, b, g)
+		}
+	}
+	if !found {
+		t.Error("no sweep of the release came to resume ReplaceUnhealthy")
+	}
+}
+
 func TestAStaleAnswerNeverMarksAMemberThatIsWellNow(t *testing.T) {
 	b, g := ripe(t, 8, 3)
 	b.Keep()
