@@ -3,8 +3,10 @@ package world
 import (
 	"context"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -208,6 +210,10 @@ func (s *Server) serve(ctx context.Context, w http.ResponseWriter, req request) 
 		w.Header()[name] = values
 	}
 	w.Header().Set("X-Amzn-Requestid", req.id)
+	if req.mount.Name == "dynamodb" {
+		// DynamoDB sums every body and its client checks the sum. Source: SDK, service/dynamodb/internal/customizations.
+		w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(resp.Body)), 10))
+	}
 	w.WriteHeader(resp.Status)
 	// A client that hung up has already decided; there is nobody left to tell.
 	_, _ = w.Write(resp.Body)

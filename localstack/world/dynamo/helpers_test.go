@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/holdfast-aws/holdfast/localstack/world"
 	"github.com/holdfast-aws/holdfast/localstack/world/dynamo"
@@ -45,6 +46,8 @@ func newRig(t *testing.T) *rig {
 		Region: "us-east-1", BaseEndpoint: aws.String(listener.URL),
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
 		Retryer:     aws.NopRetryer{},
+		// The client warns, for example, of an answer without its checksum.
+		Logger: logging.LoggerFunc(func(_ logging.Classification, format string, v ...any) { t.Errorf("the client logs: "+format, v...) }),
 	})
 	for _, in := range []*dynamodb.CreateTableInput{
 		{
