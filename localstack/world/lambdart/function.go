@@ -111,6 +111,16 @@ func (f *Function) InitTimes() []time.Duration {
 	return append([]time.Duration(nil), f.starts...)
 }
 
+// Process returns the process identifier of the living process, or 0 when there is none at the moment.
+func (f *Function) Process() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.env == nil || f.env.dead() {
+		return 0
+	}
+	return f.env.cmd.Process.Pid
+}
+
 // Close ends the process and waits for it.
 func (f *Function) Close() {
 	f.stop()

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-aws/holdfast/shared/sim"
+)
+
+// served runs the command until the test ends and returns its URL.
+func served(t *testing.T, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	read, write := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, append([]string{"--listen", "127.0.0.1:0"}, args...), write) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the command ended with %v", err)
+		}
+	})
+	text := make([]byte, 4096)
+	n, err := read.Read(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(string(text[:n]))
+	if url == "" || !strings.Contains(string(text[:n]), "export AWS_ENDPOINT_URL="+url) {
+		t.Fatalf("greeting %q", text[:n])
+	}
+	return url
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	res, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: %d %s %v", url, res.StatusCode, text, err)
+	}
+	return string(text)
+}
+
+func post(t *testing.T, url, body string) (int, string) {
+	t.Helper()
+	res, err := http.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(text)
+}
+
+func TestAPersonCanBreakAndRepairAndLetTimePass(t *testing.T) {
+	url := served(t, "--speed", "0", "--incident", "brownout")
+	groups := func() sim.Sample {
+		var all []sim.Sample
+		if err := json.Unmarshal([]byte(get(t, url+"/_world/groups")), &all); err != nil || len(all) != 1 {
+			t.Fatalf("%v, %d groups", err, len(all))
+		}
+		return all[0]
+	}
+	id := groups().Members[3].ID
+	for _, step := range []struct{ path, body string }{
+		{"break", fmt.Sprintf(`{"instance":%q,"kind":"hang"}`, id)}, {"time", `{"advance":"90s"}`},
+		{"dependency", `{"name":"cache","state":"down","fail_share":1}`},
+	} {
+		if code, text := post(t, url+"/_world/"+step.path, step.body); code != http.StatusNoContent {
+			t.Fatalf("%s: %d %s", step.path, code, text)
+		}
+	}
+	s := groups()
+	if m := s.Members[3]; m.Truth.Broken != sim.Hang || m.Target != sim.TargetUnhealthy || s.FailShare != 1 {
+		t.Errorf("after 90 s: %+v, %v of requests fail", m, s.FailShare)
+	}
+	if clock := get(t, url+"/_world/clock"); clock != "2026-11-30T12:01:30Z" {
+		t.Errorf("the clock says %s", clock)
+	}
+	if code, text := post(t, url+"/_world/repair", fmt.Sprintf(`{"instance":%q}`, id)); code != http.StatusNoContent {
+		t.Errorf("repair: %d %s", code, text)
+	}
+	if timeline := get(t, url+"/_world/timeline"); !strings.Contains(timeline, `"Kind":"repair"`) {
+		t.Errorf("no repair in %s", timeline)
+	}
+}
+
+func TestWrongOrdersAreRefused(t *testing.T) {
+	url := served(t, "--speed", "0", "--incident", "")
+	for path, bodies := range map[string][]string{
+		"time":       {`{"advance":"soon"}`, `{"advance":"-1s"}`, `{"advance":"25h"}`, `{"advanced":"1s"}`, `nonsense`},
+		"break":      {`{"instance":"i-none","kind":"hang"}`},
+		"dependency": {`{"name":"db","state":"tired"}`},
+	} {
+		for _, body := range bodies {
+			if code, text := post(t, url+"/_world/"+path, body); code != http.StatusBadRequest || text == "" {
+				t.Errorf("%s %s: %d %q", path, body, code, text)
+			}
+		}
+	}
+	if code, _ := post(t, url+"/_world/groups", "{}"); code != http.StatusMethodNotAllowed {
+		t.Errorf("POST of a page to read: %d", code)
+	}
+}
+
+func TestTheClockRunsByItself(t *testing.T) {
+	url := served(t, "--speed", "3600")
+	begin := get(t, url+"/_world/clock")
+	for end := time.Now().Add(10 * time.Second); get(t, url+"/_world/clock") == begin; {
+		if time.Now().After(end) {
+			t.Fatal("the clock stands still")
+		}
+	}
+}
+
+func TestWrongFlagsAreRefused(t *testing.T) {
+	for _, tc := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--listen", "0.0.0.0:1"}, "loopback"},
+		{[]string{"--listen", "example.com:1"}, "loopback"},
+		{[]string{"--listen", "4599"}, "listen"},
+		{[]string{"--speed", "-1"}, "speed"},
+		{[]string{"--incident", "flood", "--listen", "127.0.0.1:0"}, "no incident"},
+		{[]string{"more"}, "unexpected"},
+		{[]string{"--sweep", "/nowhere/bootstrap", "--listen", "127.0.0.1:0"}, "nowhere"},
+	} {
+		if err := run(t.Context(), tc.args, io.Discard); err == nil || !strings.Contains(err.Error(), tc.says) {
+			t.Errorf("%v: %v, want it to say %q", tc.args, err, tc.says)
+		}
+	}
+}
