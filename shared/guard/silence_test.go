@@ -207,3 +207,26 @@ func TestWorkers(t *testing.T) {
 	f.Sweeps(10)
 	want(t, "after its first beat it was marked", fate(f.Verdict, f.ID(0)), "waiting")
 }
+
+func TestOnePortOfATargetGroupThatSpeaksIsEnough(t *testing.T) {
+	f := guardtest.New(9)
+	for i := range 9 {
+		f.M(i).Targets = []guard.Target{{Group: "web", Port: 80, State: "initial"}, {Group: "web", Port: 81, State: "healthy"}}
+	}
+	f.Aim(0, "unhealthy", "Target.Timeout")
+	f.Aim(1, "unhealthy", "Target.Timeout")
+	want(t, "two of nine", causes(f.Sweep()), "")
+}
+
+func TestWhatBeganAtTheMomentOfTheReleaseIsOver(t *testing.T) {
+	for after, triggers := range map[time.Duration]string{0: "", moment: "rolling=3/3"} {
+		f := calm(guardtest.New(8))
+		f.In.Policy.RollingPercent = 25
+		f.In.State.ReleasedAt = guard.At(f.In.Now)
+		for _, m := range []string{"x", "y"} {
+			f.In.State.Rolling = append(f.In.State.Rolling, guard.Onset{Member: m, At: guard.At(f.In.Now.Add(after))})
+		}
+		f.Break(0)
+		want(t, after.String()+" after the release", causes(f.Sweep()), triggers)
+	}
+}
