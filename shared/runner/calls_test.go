@@ -257,6 +257,84 @@ func TestASecondLookThatAnotherRunOvertookDoesNothingAndGivesBack(t *testing.T) 
 	}
 }
 
+// lastMoment lets something happen after the second look's reads, before the process makes any other call.
+func lastMoment(t *testing.T, happen func()) runnertest.Hook {
+	t.Helper()
+	beats, done := 0, false
+	return func(c runnertest.Call) runnertest.Effect {
+		if c.Op == runnertest.OpBeats {
+			beats++
+		} else if beats == 2 && !done {
+			done = true
+			happen()
+		}
+		return runnertest.Effect{}
+	}
+}
+
+func TestAHoldOfAnotherRunAfterTheSecondLookStillStopsTheMark(t *testing.T) {
+	b, g := ripe(t, 8, 3)
+	sum := b.look(t, lastMoment(t, func() {
+		b.Fail(g, 0, 1, 2)
+		b.look(t, nil)
+	}))
+	if sum.LostRaces != 1 || sum.Failed != 0 || len(b.pages(guard.PageHeld)) != 1 {
+		t.Errorf("summary %+v, pages %+v; want a lost race, and the hold paged by the other run", sum, b.Pages)
+	}
+	if len(b.Marks()) != 0 || len(b.Calls(guard.ActSuspend)) != 1 {
+		t.Fatalf("made %+v, want the other run's suspension only", b.Done)
+	}
+	if r := b.reason(t, g, g.Members[3].ID); r != guard.ReasonLostRace {
+		t.Errorf("deferred for %q, want lost-race", r)
+	}
+	if s := b.state(t, g); s.Hold == nil || len(s.Marks) != 0 || len(b.region(t).Marks) != 0 {
+		t.Errorf("hold %+v, marks %+v, Region %+v; want the hold, and the reservation given back", s.Hold, s.Marks, b.region(t).Marks)
+	}
+}
+
+func TestARelapseSeenByAnotherRunAfterTheSecondLookStillStopsTheResume(t *testing.T) {
+	tried := 0
+	for _, from := range releasing(t) {
+		b := from.clone(t)
+		g := b.Groups[0]
+		b.look(t, lastMoment(t, func() {
+			tried++
+			b.Fail(g, 0, 1, 2, 3, 4, 5)
+			b.look(t, nil)
+		}))
+		if tried == 0 {
+			continue // this sweep takes no second look
+		}
+		for _, d := range b.Calls(guard.ActResume) {
+			if slices.Contains(d.Processes, guard.ProcessReplaceUnhealthy) {
+				t.Errorf("resumed %v into a relapse", d.Processes)
+			}
+		}
+		b.tick(t)
+		if s := b.state(t, g); s.Hold == nil || s.Hold.Removed != 0 || len(g.Suspended) != 3 {
+			t.Errorf("hold %+v, suspended %v", s.Hold, g.Suspended)
+		}
+		return
+	}
+	t.Error("no sweep of the release took a second look")
+}
+
+func TestAStateThatCannotBeReadBeforeActingStopsTheMark(t *testing.T) {
+	b, g := ripe(t, 8, 3)
+	loads := 0
+	sum := b.look(t, func(c runnertest.Call) runnertest.Effect {
+		if c.Op == runnertest.OpLoad {
+			if loads++; loads == 2 {
+				return runnertest.Effect{Before: fault.Throttled}
+			}
+		}
+		return runnertest.Effect{}
+	})
+	if len(b.Marks()) != 0 || len(b.state(t, g).Marks) != 0 || sum.Failed != 1 {
+		t.Errorf("marks %+v, state %+v, summary %+v", b.Marks(), b.state(t, g).Marks, sum)
+	}
+}
+
 func TestAHundredRestoresAtMostAreMadeInOneRun(t *testing.T) {
 	b := newBench()
 	g := b.Add("web", 230)

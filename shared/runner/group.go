@@ -210,14 +210,34 @@ func (j *job) confirm(in guard.Input, first guard.Verdict) guard.Verdict {
 	_, second, err := j.second(in)
 	if err != nil {
 		j.fail(err)
-		return j.withdraw(first, first.Marks(), "the second look failed: "+err.Error())
+		return j.withdraw(first, guard.ReasonBlind, "the second look failed: "+err.Error())
 	}
 	if sameActions(first, second) {
+		if why := j.overruled(first); why != "" {
+			second.Actions = first.Actions
+			return j.withdraw(second, guard.ReasonLostRace, why)
+		}
 		second.State = guard.Reserve(second.State, first.Marks(), j.start, onlyObserved(first.Marks()))
 		second.Actions = first.Actions
 		return second
 	}
 	return j.reconsider(first, second)
+}
+
+// overruled asks the ledger, as the last thing before what cannot be undone, whether another run has decided otherwise since our
+// first write: began a hold, or took a release back. Another run that merely looked changes neither.
+func (j *job) overruled(v guard.Verdict) (why string) {
+	rec, err := j.p.Ledger.Load(j.work, j.base.ARN)
+	if err != nil {
+		j.fail(fmt.Errorf("load the state before acting: %w", err))
+		return "the state could not be read before acting: " + err.Error()
+	}
+	mine, now := v.State.Hold, rec.State.Hold
+	if (mine == nil) != (now == nil) || mine != nil && (mine.ID != now.ID || mine.Stage != now.Stage) {
+		j.overtaken = true
+		return "another run has decided otherwise meanwhile"
+	}
+	return ""
 }
 
 func sameActions(a, b guard.Verdict) bool {
@@ -227,7 +247,8 @@ func sameActions(a, b guard.Verdict) bool {
 }
 
 // withdraw gives up everything that was decided and gives the reservations back. The state stays what was saved, without them.
-func (j *job) withdraw(v guard.Verdict, marks []guard.Action, why string) guard.Verdict {
+func (j *job) withdraw(v guard.Verdict, reason guard.Reason, why string) guard.Verdict {
+	marks := v.Marks()
 	j.cancel(marks, why)
 	for _, a := range v.Actions {
 		if a.Kind != guard.ActMark {
@@ -237,7 +258,7 @@ func (j *job) withdraw(v guard.Verdict, marks []guard.Action, why string) guard.
 	state := j.rec.State
 	for _, m := range marks {
 		state = guard.Settle(state, m.ID, "", j.start, false)
-		v.Deferred = append(v.Deferred, guard.Deferral{Member: m.Member, Reason: guard.ReasonBlind, Text: why, Broken: true})
+		v.Deferred = append(v.Deferred, guard.Deferral{Member: m.Member, Reason: reason, Text: why, Broken: true})
 	}
 	state = voidResumes(state, v)
 	v.Actions, v.State = nil, state

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -214,4 +215,66 @@ func TestTwoRunsAtAnyStageOfAReleaseResumeOnceInEveryOrder(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A mass failure strikes at any moment while two runs look at a group with one ripe member.
+func TestAMassFailureAtAnyMomentOfTwoRunsIsHeldAndSeenByEverySecondLookAfterIt(t *testing.T) {
+	from, _ := ripe(t, 8, 3)
+	from.Changing = true
+	entries := []entry{{"a", runner.TriggerSweep, "a", 0}, {"b", runner.TriggerAlarm, "b", time.Second}}
+	var now *race
+	marked, late := 0, 0
+	done := runnertest.Explore(func() runnertest.Scene {
+		scene, r := start(t, from, entries)
+		now = r
+		runs := scene.Start
+		scene.Processes = append(scene.Processes, r.bench.Process("failure"))
+		scene.Start = func(i int) {
+			if i < len(entries) {
+				runs(i)
+				return
+			}
+			scene.Processes[i].Happen(func() { r.bench.Fail(r.bench.Groups[0], 0, 1, 2) })
+		}
+		return scene
+	}, func(_ runnertest.Scene, trace []string) bool {
+		var problems []string
+		struck := slices.Index(trace, "failure happen")
+		for _, m := range now.bench.Marks() {
+			marked++
+			if m.Held {
+				late++
+			}
+			// The reads of the second look are the last before the mark.
+			look := lastBefore(trace, m.Process+" details", slices.Index(trace, m.Process+" "+m.Op))
+			if struck < look {
+				problems = append(problems, m.Member+" was marked although the second look could see the failure")
+			}
+		}
+		if len(now.bench.Marks()) > 1 {
+			problems = append(problems, "two marks")
+		}
+		now.bench.tick(t)
+		h := now.bench.state(t, now.bench.Groups[0]).Hold
+		if h == nil || len(h.Ours) != 3 || h.Removed != 0 || len(now.bench.Groups[0].Suspended) != 3 {
+			problems = append(problems, fmt.Sprintf("a sweep later the hold is %+v", h))
+		}
+		for _, p := range problems {
+			t.Errorf("%s\nin the order:\n%s", p, strings.Join(trace, "\n"))
+		}
+		return len(problems) == 0
+	})
+	t.Logf("%+v; %d orders with a mark, %d of them after the other run had suspended", done, marked, late)
+	if marked == 0 {
+		t.Error("no order led to a mark")
+	}
+}
+
+func lastBefore(trace []string, call string, end int) int {
+	for i := end - 1; i >= 0; i-- {
+		if trace[i] == call {
+			return i
+		}
+	}
+	return -1
 }

@@ -30,6 +30,8 @@ const (
 	OpPutAction  = "put action"
 	OpPage       = "page"
 	OpReport     = "report"
+
+	opHappen = "happen"
 )
 
 // Call is one call of a process.
@@ -119,6 +121,11 @@ func (p *Process) RunWith(ctx context.Context, req runner.Request, o runner.Opti
 		return runner.Summary{}, err
 	}
 	return r.Run(ctx, req)
+}
+
+// Happen is a change of the world at a moment of its own among the calls of the other processes of a scene.
+func (p *Process) Happen(change func()) {
+	_ = p.call(context.Background(), Call{Op: opHappen}, func() error { change(); return nil }) // nothing can fail but a crash
 }
 
 // call passes one call through the hook. The effect runs under the world's lock and returns its error.
@@ -246,6 +253,9 @@ func (p *Process) Details(ctx context.Context, g guard.Group) (guard.Group, guar
 				g.Members[i].Targets, g.Members[i].OptedOut = slices.Clone(m.Targets), m.OptedOut
 			}
 		}
+		if p.w.Changing {
+			p.heard(OpDetails, fmt.Sprint(g))
+		}
 		return nil
 	})
 	if err != nil {
@@ -264,6 +274,9 @@ func (p *Process) Beats(ctx context.Context, g guard.Group) (map[string]guard.Be
 			if r := s.member(m.ID); r != nil {
 				out[m.ID] = r.beat(p.w.Now.Add(p.Skew))
 			}
+		}
+		if p.w.Changing {
+			p.heard(OpBeats, fmt.Sprint(out))
 		}
 		return nil
 	})

@@ -24,13 +24,17 @@ type Explored struct {
 
 // branching says that the order of a call against other processes' calls can matter. The other calls commute with every call
 // that a process makes, so their order is not tried:
-//   - Details and Beats read targets, activities and heartbeats, which no call changes (they change when the test steps the
-//     world); Alarms, Queue and Policies likewise;
+//   - Details and Beats read targets, activities and heartbeats, which no call changes, unless the world changes by itself;
+//     Alarms, Queue and Policies read what does not change at all;
 //   - PutAction writes the list of actions, Page and Report hand over, and no process ever reads those.
 //
 // Reads of the group itself do not commute with marks and suspensions, so they do branch.
-func branching(op string) bool {
+func (w *World) branching(op string) bool {
 	switch op {
+	case OpDetails, OpBeats:
+		return w.Changing
+	case opHappen:
+		return true
 	case OpGuarded, OpGroup, OpLoad, OpSave, OpLoadRegion, OpSaveRegion, OpReserve, guard.ActMark, guard.ActRestore, guard.ActSuspend, guard.ActResume:
 		return true
 	}
@@ -137,7 +141,7 @@ func (s Scene) run(choose func(ready []int) int) []string {
 		if len(waiting) == 0 {
 			return trace
 		}
-		next := pick(waiting, choose)
+		next := s.World.pick(waiting, choose)
 		if next < 0 {
 			for i := range waiting {
 				grants[i] <- false
@@ -155,10 +159,10 @@ func (s Scene) run(choose func(ready []int) int) []string {
 }
 
 // pick lets calls whose order cannot matter pass at once, and asks about the others.
-func pick(waiting map[int]Call, choose func(ready []int) int) int {
+func (w *World) pick(waiting map[int]Call, choose func(ready []int) int) int {
 	ready := slices.Sorted(maps.Keys(waiting))
 	for _, i := range ready {
-		if !branching(waiting[i].Op) {
+		if !w.branching(waiting[i].Op) {
 			return i
 		}
 	}
