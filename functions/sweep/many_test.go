@@ -26,11 +26,11 @@ type estate struct {
 }
 
 // newEstate makes groups of members, each behind so many target groups, and lets a minute pass so that all of them beat.
-func newEstate(t testing.TB, groups, members, targetGroups int) *estate {
-	t.Helper()
+func newEstate(tb testing.TB, groups, members, targetGroups int) *estate {
+	tb.Helper()
 	r, err := embedded.NewRegion(sim.Config{Seed: 1})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	r.Do(func(c *sim.Cloud) {
 		for g := range groups {
@@ -51,36 +51,36 @@ func newEstate(t testing.TB, groups, members, targetGroups int) *estate {
 	})
 	for _, err := range []error{err, r.PutParameter(guard.ModeParameter, guard.ModeAct), r.Advance(context.Background(), time.Minute)} {
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	url, stop, err := stage.Listen(r)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(stop)
+	tb.Cleanup(stop)
 	e := &estate{Region: r}
 	e.handler = inWorld(r, url, &e.out)
 	return e
 }
 
 // sweep runs one sweep with so much real time.
-func (e *estate) sweep(t testing.TB, limit time.Duration) runner.Summary {
-	t.Helper()
+func (e *estate) sweep(tb testing.TB, limit time.Duration) runner.Summary {
+	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	sum, err := e.Handle(ctx, nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return sum
 }
 
 // minute lets a minute pass, in which nobody is invoked.
-func (e *estate) minute(t testing.TB) {
-	t.Helper()
+func (e *estate) minute(tb testing.TB) {
+	tb.Helper()
 	if err := e.Advance(context.Background(), time.Minute); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
@@ -96,14 +96,14 @@ func (e *estate) reads(before map[string]int) map[string]int {
 	return out
 }
 
-func (e *estate) pages(t testing.TB) []report.Detail {
-	t.Helper()
+func (e *estate) pages(tb testing.TB) []report.Detail {
+	tb.Helper()
 	e.Bus.Deliver(context.Background())
 	var out []report.Detail
 	for _, n := range e.Notices() {
 		var d report.Detail
 		if err := json.Unmarshal(n.Detail, &d); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		out = append(out, d)
 	}

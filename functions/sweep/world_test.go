@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -102,8 +103,9 @@ func keys(notices []drive.Notice) []string {
 func acts(s drive.Story) []string {
 	var out []string
 	for _, e := range s.Timeline {
-		switch e.Kind {
-		case sim.EventMark, sim.EventRestore, sim.EventSuspend, sim.EventResume, sim.EventTerminate, sim.EventLaunch, sim.EventRefused:
+		if slices.Contains([]sim.EventKind{
+			sim.EventMark, sim.EventRestore, sim.EventSuspend, sim.EventResume, sim.EventTerminate, sim.EventLaunch, sim.EventRefused,
+		}, e.Kind) {
 			out = append(out, e.At.Truncate(time.Second).Format(time.TimeOnly)+" "+string(e.Kind)+" "+e.Instance+" "+e.Text)
 		}
 	}

@@ -117,8 +117,8 @@ func (c *chart) addRows(y int) int {
 		}
 		middle := y + 2 + bandHeight/2
 		for _, e := range c.story.Timeline {
-			if class := signOf(e); class != "" && e.Instance == m.id {
-				r.Signs = append(r.Signs, c.sign(class, e.At, middle, signText(e)))
+			if class, text := signOf(e); class != "" && e.Instance == m.id {
+				r.Signs = append(r.Signs, c.sign(class, e.At, middle, text))
 			}
 		}
 		c.Rows = append(c.Rows, r)
@@ -131,25 +131,16 @@ func (c *chart) titleOf(m *member, p phase) string {
 	return m.id + " in " + m.zone + ", " + c.clock(p.from) + " to " + c.clock(p.to) + ": " + p.text
 }
 
-// signOf says which sign an event gets on its member's row, if any.
-func signOf(e sim.Event) string {
-	switch {
-	case e.Kind == sim.EventBreak:
-		return "break"
-	case e.Kind == sim.EventTerminate:
-		return "terminate"
-	case e.Kind == sim.EventRestore:
-		return "restore"
+// signOf says which sign an event gets on its member's row, if any, and in which words.
+func signOf(e sim.Event) (class, text string) {
+	if e.Kind == sim.EventBreak {
+		return "break", e.Instance + " breaks: " + e.Text
 	}
-	return ""
-}
-
-func signText(e sim.Event) string {
-	switch {
-	case e.Kind == sim.EventBreak:
-		return e.Instance + " breaks: " + e.Text
-	case e.Kind == sim.EventTerminate:
-		return "Auto Scaling terminates " + e.Instance + ": " + e.Text
+	if e.Kind == sim.EventTerminate {
+		return "terminate", "Auto Scaling terminates " + e.Instance + ": " + e.Text
 	}
-	return e.Instance + " counts as Healthy again"
+	if e.Kind == sim.EventRestore {
+		return "restore", e.Instance + " counts as Healthy again"
+	}
+	return "", ""
 }

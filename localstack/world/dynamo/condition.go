@@ -223,8 +223,8 @@ func (x *parser) between(of operand) condition {
 	if x.err != nil || !lowFixed || !highFixed {
 		return c
 	}
-	o, comparable := order(low.AttributeValue, high.AttributeValue)
-	if !comparable {
+	o, same := order(low.AttributeValue, high.AttributeValue)
+	if !same {
 		x.fail("The BETWEEN operator requires same data type for lower and upper bounds")
 	} else if o > 0 {
 		x.fail("The BETWEEN operator requires upper bound to be greater than or equal to lower bound")

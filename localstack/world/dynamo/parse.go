@@ -155,6 +155,7 @@ func (x *parser) attribute() string {
 		}
 		x.usedNames[t.text] = true
 		return name
+	case tokenEnd, tokenValue, tokenIndex, tokenSymbol:
 	}
 	x.syntax(t)
 	return ""
@@ -176,7 +177,7 @@ func (x *parser) literal() literal {
 
 // lookup finds the value at a path; ok is false if any part of it is missing.
 func (p path) lookup(item Item) (v types.AttributeValue, ok bool) {
-	v, ok = &types.AttributeValueMemberM{Value: item}, true
+	v = &types.AttributeValueMemberM{Value: item}
 	for _, s := range p {
 		switch at := v.(type) {
 		case *types.AttributeValueMemberM:

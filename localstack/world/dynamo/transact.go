@@ -115,11 +115,11 @@ func (t *Tables) prepareAll(items []types.TransactWriteItem) ([]*write, error) {
 		if err != nil {
 			return nil, err
 		}
-		if at := (where{w.table, w.id}); seen[at] {
+		at := where{w.table, w.id}
+		if seen[at] {
 			return nil, validation("Transaction request cannot include multiple operations on one item")
-		} else {
-			seen[at] = true
 		}
+		seen[at] = true
 		size += ItemSize(w.item) + ItemSize(r.values)
 		writes = append(writes, w)
 	}

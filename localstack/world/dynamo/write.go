@@ -114,6 +114,7 @@ func (w *write) try() (outcome, error) {
 		o.new = changed
 	case writeCheck:
 		o.new = o.old
+	case writeDelete:
 	}
 	o.units = writeUnits(max(ItemSize(o.old), ItemSize(o.new)))
 	return o, nil

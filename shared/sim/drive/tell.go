@@ -46,19 +46,8 @@ func (s Story) Lines() []Line {
 		out = append(out, Line{After: s.Since(at), Clock: Clock(s.Since(at)), Who: who, Text: text})
 	}
 	for i, e := range s.Timeline {
-		switch e.Kind {
-		case sim.EventTarget:
-			if text := s.gathered(i); text != "" {
-				add(e.At, WhoLoadBalancer, text)
-			}
-		case sim.EventDependency, sim.EventGone, sim.EventInService:
-			// A note says it, or the line before or after does.
-		case sim.EventMark:
-			if text := s.marksAt(i); text != "" {
-				add(e.At, s.who(e), text)
-			}
-		default:
-			add(e.At, s.who(e), tellEvent(e))
+		if text := s.tellEvent(i); text != "" {
+			add(e.At, s.who(e), text)
 		}
 	}
 	for _, n := range s.Notices {
@@ -85,14 +74,23 @@ func (s Story) who(e sim.Event) string {
 		return WhoAutoScaling
 	case sim.EventAlarm:
 		return WhoCloudWatch
-	case sim.EventBreak, sim.EventRepair, sim.EventNote, sim.EventServing, sim.EventDependency, sim.EventTarget, sim.EventGone,
-		sim.EventInService:
+	case sim.EventTarget:
+		return WhoLoadBalancer
+	case sim.EventBreak, sim.EventRepair, sim.EventNote, sim.EventServing, sim.EventDependency, sim.EventGone, sim.EventInService:
 	}
 	return WhoWorld
 }
 
-func tellEvent(e sim.Event) string {
+// tellEvent tells one event, and nothing for one that an earlier line tells with others, or that no reader needs.
+func (s Story) tellEvent(i int) string {
+	e := s.Timeline[i]
 	switch e.Kind {
+	case sim.EventTarget:
+		return s.gathered(i)
+	case sim.EventMark:
+		return s.marksAt(i)
+	case sim.EventDependency, sim.EventGone, sim.EventInService:
+		return "" // a note says it, or the line before or after does
 	case sim.EventRestore:
 		return e.Instance + " counts as Healthy again"
 	case sim.EventTerminate:
@@ -114,7 +112,7 @@ func tellEvent(e sim.Event) string {
 		return e.Instance + " has started up"
 	case sim.EventRefused:
 		return "mark of " + e.Instance + " refused: " + e.Text
-	case sim.EventAlarm, sim.EventNote, sim.EventDependency, sim.EventTarget, sim.EventGone, sim.EventInService, sim.EventMark:
+	case sim.EventAlarm, sim.EventNote:
 	}
 	return e.Text
 }
