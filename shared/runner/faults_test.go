@@ -151,12 +151,12 @@ func TestNothingIsResumedOrRestoredWithoutARecord(t *testing.T) {
 }
 
 func TestTheListOfActionsIsForPeopleAndStopsNothing(t *testing.T) {
-	b, g := ripe(t, 8, 3)
+	b, _ := ripe(t, 8, 3)
 	sum := b.look(t, on(fault.Throttled, runnertest.OpPutAction))
 	if len(b.Marks()) != 1 || sum.Failed != 1 {
 		t.Errorf("marks %+v, summary %+v; want the mark and a failure that is told", b.Marks(), sum)
 	}
-	b, g = failing(t, false)
+	b, g := failing(t, false)
 	b.look(t, on(fault.Throttled, runnertest.OpPutAction))
 	if len(g.Suspended) != 3 {
 		t.Errorf("suspended %v", g.Suspended)

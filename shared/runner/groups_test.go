@@ -133,7 +133,11 @@ func gathered(op string, n int) runnertest.Hook {
 
 // Nothing but the scheduler comes between a decision and its reservation, so the same moment is tried many times.
 func TestGroupsOfOneRunNeverPassTheRegionsBudgetTogether(t *testing.T) {
-	const groups, rounds = 8, 60
+	const groups = 8
+	rounds := 60
+	if testing.Short() {
+		rounds = 15
+	}
 	from := newBench()
 	from.Defaults = `{"region_marks_per_hour":1}`
 	for i := range groups {

@@ -219,6 +219,9 @@ func TestTwoRunsAtAnyStageOfAReleaseResumeOnceInEveryOrder(t *testing.T) {
 
 // A mass failure strikes at any moment while two runs look at a group with one ripe member.
 func TestAMassFailureAtAnyMomentOfTwoRunsIsHeldAndSeenByEverySecondLookAfterIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some five thousand runs of two processes")
+	}
 	from, _ := ripe(t, 8, 3)
 	from.Changing = true
 	entries := []entry{{"a", runner.TriggerSweep, "a", 0}, {"b", runner.TriggerAlarm, "b", time.Second}}
@@ -277,4 +280,42 @@ func lastBefore(trace []string, call string, end int) int {
 		}
 	}
 	return -1
+}
+
+// One of two runs dies at any of its calls, in every order of both; the budget holds, and the member is replaced in the end.
+func TestACrashOfOneOfTwoRunsInEveryOrderStaysInTheBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("every crash in every order")
+	}
+	from, _ := ripe(t, 8, 3)
+	whole := from.clone(t)
+	var calls []runnertest.Call
+	whole.look(t, func(c runnertest.Call) runnertest.Effect { calls = append(calls, c); return runnertest.Effect{} })
+	for _, c := range calls {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("call %d, %s, after its effect %v", c.N, c.Op, after), func(t *testing.T) {
+				var now *race
+				done := runnertest.Explore(func() runnertest.Scene {
+					scene, r := start(t, from, []entry{{"a", runner.TriggerSweep, "a", 0}, {"b", runner.TriggerSweep, "b", time.Second}})
+					scene.Processes[0].Hook = crashAt(c.N, after)
+					now = r
+					return scene
+				}, func(_ runnertest.Scene, trace []string) bool {
+					marked := len(now.bench.Marks())
+					now.bench.ticks(t, 16)
+					problems := safe(now.bench)
+					if marked > 1 || len(now.bench.Marks()) != 1 {
+						problems = append(problems, fmt.Sprintf("%d marks, and %d in the end; want one", marked, len(now.bench.Marks())))
+					}
+					for _, p := range problems {
+						t.Errorf("%s\nin the order:\n%s", p, strings.Join(trace, "\n"))
+					}
+					return len(problems) == 0
+				})
+				if done.Schedules == 0 {
+					t.Error("no order was tried")
+				}
+			})
+		}
+	}
 }

@@ -277,7 +277,6 @@ func TestAR61ForeignTargetsAreNotedAndCountNowhere(t *testing.T) {
 
 func TestAR67AlarmsOfAllGroupsAreAskedForOnceAndAMissingOneIsNotOK(t *testing.T) {
 	b := newBench()
-	var names []string
 	var groups []*runnertest.Group
 	for g := range 3 {
 		group := b.Add(fmt.Sprintf("g%d", g), 8)
@@ -285,7 +284,6 @@ func TestAR67AlarmsOfAllGroupsAreAskedForOnceAndAMissingOneIsNotOK(t *testing.T)
 		var deps []string
 		for i := range 45 {
 			name := fmt.Sprintf("alarm-%03d", g*40+i) // five of them are the next group's too
-			names = append(names, name)
 			b.Alarms[name] = guard.AlarmReading{State: guard.AlarmOK}
 			deps = append(deps, fmt.Sprintf(`{"alarm":%q,"kind":"hard","missing":"unknown"}`, name))
 		}
