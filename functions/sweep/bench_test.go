@@ -96,7 +96,7 @@ func (c callsOnly) group(ctx context.Context, run runner.Fleet, g guard.Group) e
 }
 
 // BenchmarkSweep is a whole sweep of 100 groups of 100 members over the wire, and the same API calls with no decision. The ratio of
-// the two is what deciding, recording and reporting cost.
+// the two, each at its fastest, is what deciding, recording and reporting cost.
 func BenchmarkSweep(b *testing.B) {
 	e := newEstate(b, 100, 100, 1)
 	e.sweep(b, time.Minute)
@@ -112,7 +112,8 @@ func BenchmarkSweep(b *testing.B) {
 	if bare := since(e.Calls(), before); !maps.Equal(whole, bare) {
 		b.Fatalf("a sweep calls %v, the bare one %v", whole, bare)
 	}
-	var swept, called time.Duration
+	// The fastest of each says most on a machine that has other work too.
+	swept, called := time.Hour, time.Hour
 	for b.Loop() {
 		e.out.Reset()
 		began := time.Now()
@@ -121,10 +122,9 @@ func BenchmarkSweep(b *testing.B) {
 		if err := calls.sweep(b.Context()); err != nil {
 			b.Fatal(err)
 		}
-		swept += middle.Sub(began)
-		called += time.Since(middle)
+		swept, called = min(swept, middle.Sub(began)), min(called, time.Since(middle))
 	}
-	b.ReportMetric(swept.Seconds()*1000/float64(b.N), "ms/sweep")
+	b.ReportMetric(swept.Seconds()*1000, "ms/sweep")
 	b.ReportMetric(swept.Seconds()/called.Seconds(), "sweep/calls")
 }
 
