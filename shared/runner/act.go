@@ -147,7 +147,11 @@ func (j *job) finish(v guard.Verdict) {
 		return
 	}
 	j.learned = append(j.learned, func(s guard.State) guard.State { return guard.Delivered(s, delivered) })
-	if err := j.note(guard.Delivered(v.State, delivered)); err != nil {
+	switch err := j.note(guard.Delivered(v.State, delivered)); {
+	case err == nil:
+	case isConflict(err):
+		j.overtaken = true // the runs that were faster settle what became of our calls
+	default:
 		j.fail(err)
 	}
 }

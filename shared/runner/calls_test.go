@@ -224,6 +224,19 @@ func TestWhatACallShowedIsKeptThoughAnotherRunHasWrittenMeanwhile(t *testing.T) 
 	}
 }
 
+func TestALastWriteThatIsAlwaysOvertakenIsALostRaceAndSettledByTheNextSweep(t *testing.T) {
+	b, g := ripe(t, 8, 3)
+	sum := b.look(t, on(fault.Conflict, runnertest.OpSave))
+	if sum.LostRaces != 1 || sum.Failed != 0 || len(b.Marks()) != 1 {
+		t.Errorf("summary %+v, marks %+v; want the mark and a lost race", sum, b.Marks())
+	}
+	b.ticks(t, 12)
+	settled(t, b, g)
+	if len(b.Marks()) != 1 {
+		t.Errorf("marked %d times", len(b.Marks()))
+	}
+}
+
 func TestASecondLookThatAnotherRunOvertookDoesNothingAndGivesBack(t *testing.T) {
 	b, g := ripe(t, 8, 3)
 	seconds := 0
