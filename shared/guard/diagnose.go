@@ -93,6 +93,7 @@ type look struct {
 	nodata     []string // hard dependencies without data
 	limits     Limits
 	flying     int // weight in flight
+	marks      int // marks of this look so far
 	v          Verdict
 	told       []Page
 }

@@ -107,6 +107,7 @@ func (k *look) judge(v *view, all []gate) {
 		act.Note = "marked while the state of " + listed(k.nodata) + " was unknown"
 	}
 	k.v.Actions = append(k.v.Actions, act)
+	k.marks++
 	k.limits.InFlight++
 	k.limits.TenMinutes++
 	k.limits.Hour++
@@ -305,6 +306,10 @@ func gateInFlight(k *look, _ *view) answer {
 	return answer{}
 }
 
+// marksPerLook bounds the marks of one look, whatever the policy and the size of the group: all of a look's marks are reserved in one
+// transaction, which DynamoDB limits to 100 actions. The rest wait for the next look.
+const marksPerLook = 20
+
 func gateBudget(k *look, _ *view) answer {
 	l := k.limits
 	switch {
@@ -314,6 +319,8 @@ func gateBudget(k *look, _ *view) answer {
 		return deny(l.Hour, l.HourMax, "marks in an hour")
 	case l.Day >= l.DayMax:
 		return deny(l.Day, l.DayMax, "marks in a day")
+	case k.marks >= marksPerLook:
+		return deny(k.marks, marksPerLook, "marks in one look")
 	}
 	return answer{}
 }
