@@ -14,8 +14,8 @@ const (
 	triesFast = 24
 )
 
-// soonest is how soon after a beat a change may cause another, as a part of the interval: a flapping check must not flood the table.
-const soonest = 4
+// soonestParts is how soon after a beat a change may cause another, as a part of the interval: a flapping check must not flood the table.
+const soonestParts = 4
 
 // beatUntil beats until the context ends; the Writer is nil if there never was one.
 func (a *Agent) beatUntil(ctx context.Context) *Writer {
@@ -25,7 +25,8 @@ func (a *Agent) beatUntil(ctx context.Context) *Writer {
 	}
 	// The first beat goes out as soon as there is something to say: a member that serves should not wait to be seen.
 	next := time.Now()
-	for a.sleepUntil(ctx, next) {
+	soonest := next // news may bring the next beat forward to this time
+	for a.sleepUntil(ctx, next, soonest) {
 		if !a.speaks() {
 			next = time.Now().Add(a.o.Every)
 			continue
@@ -34,7 +35,7 @@ func (a *Agent) beatUntil(ctx context.Context) *Writer {
 		if a.deliver(ctx, w) != nil {
 			return w // only the end of the context ends the tries
 		}
-		next = due.Add(a.spread())
+		next, soonest = due.Add(a.spread()), due.Add(a.o.Every/soonestParts)
 		if now := time.Now(); now.After(next) {
 			a.note(func(n *notes) { n.overdue++ })
 			next = now
@@ -62,10 +63,9 @@ func (a *Agent) connect(ctx context.Context) *Writer {
 }
 
 // sleepUntil waits for the time of the next beat, or for news; it says whether to go on.
-func (a *Agent) sleepUntil(ctx context.Context, next time.Time) bool {
+func (a *Agent) sleepUntil(ctx context.Context, next, soonest time.Time) bool {
 	timer := time.NewTimer(time.Until(next))
 	defer timer.Stop()
-	earliest := next.Add(-a.o.Every + a.o.Every/soonest)
 	for {
 		select {
 		case <-ctx.Done():
@@ -73,9 +73,8 @@ func (a *Agent) sleepUntil(ctx context.Context, next time.Time) bool {
 		case <-timer.C:
 			return true
 		case <-a.wake:
-			if earliest.Before(next) {
-				next = earliest
-				timer.Reset(max(0, time.Until(next)))
+			if soonest.Before(next) {
+				timer.Reset(max(0, time.Until(soonest)))
 			}
 		}
 	}
@@ -93,6 +92,10 @@ func (a *Agent) speaks() bool {
 // deliver tries until the table took a beat, each time with what is so by then. It returns an error only when the context ended.
 func (a *Agent) deliver(ctx context.Context, w *Writer) error {
 	for try := 0; ; try++ {
+		select {
+		case <-a.wake: // this beat tells the news
+		default:
+		}
 		report := a.report()
 		a.note(func(n *notes) { n.tries++ })
 		err := w.Write(ctx, report)
