@@ -1,0 +1,140 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/holdfast-aws/holdfast/infra/example"
+	"github.com/holdfast-aws/holdfast/infra/review"
+	"github.com/holdfast-aws/holdfast/infra/stack"
+)
+
+// Names of the stacks.
+const (
+	GuardianStack = "Guardian"
+	ExampleStack  = "Example"
+)
+
+// Files are what the app reads, all required.
+type Files struct {
+	// CDK is cdk.json, Thresholds the register, CodeDir the folder of the built functions.
+	CDK, Thresholds, CodeDir string
+}
+
+// Settings are the key "holdfast" of the context in cdk.json. Everything may be left out.
+type Settings struct {
+	// Stages puts a Guardian into each of several accounts and Regions; without any, there is one that fits all, and the example.
+	Stages   []Stage  `json:"stages"`
+	Guardian Guardian `json:"guardian"`
+}
+
+// Stage is an account and Region.
+type Stage struct {
+	Name    string `json:"name"`
+	Account string `json:"account"`
+	Region  string `json:"region"`
+}
+
+// Guardian has the settings of stack.GuardianProps that are words and numbers.
+type Guardian struct {
+	StateTable            string          `json:"state_table"`
+	HeartbeatTable        string          `json:"heartbeat_table"`
+	Adopt                 bool            `json:"adopt"`
+	Shards                int             `json:"shards"`
+	Defaults              json.RawMessage `json:"defaults"`
+	MemoryMB              int             `json:"memory_mb"`
+	LogRetentionDays      int             `json:"log_retention_days"`
+	NoReservedConcurrency bool            `json:"no_reserved_concurrency"`
+	Emails                []string        `json:"emails"`
+	ChatTopic             string          `json:"chat_topic"`
+	SlackSecret           string          `json:"slack_secret"`
+	PagerDutySecret       string          `json:"pagerduty_secret"`
+}
+
+func (g Guardian) props(codeDir string) stack.GuardianProps {
+	return stack.GuardianProps{
+		CodeDir: codeDir, StateTableName: g.StateTable, HeartbeatTableName: g.HeartbeatTable, Adopt: g.Adopt, Shards: g.Shards,
+		Defaults: string(g.Defaults), MemoryMB: g.MemoryMB, LogRetentionDays: g.LogRetentionDays, NoReservedConcurrency: g.NoReservedConcurrency,
+		Emails: g.Emails, ChatTopicARN: g.ChatTopic, SlackSecret: g.SlackSecret, PagerDutySecret: g.PagerDutySecret,
+	}
+}
+
+// settingsKey is the context's key of the settings.
+const settingsKey = "holdfast"
+
+// Context reads the context of cdk.json, which only CDK's command line does by itself: without it, a bare run and the tests would make
+// other templates than a deploy.
+func Context(path string) (map[string]any, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read CDK settings: %w", err)
+	}
+	var f struct {
+		Context map[string]any `json:"context"`
+	}
+	if err := json.Unmarshal(text, &f); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", path, err)
+	}
+	return f.Context, nil
+}
+
+// settings are decoded strictly: a misspelt key would silently be a default.
+func settings(context map[string]any) (Settings, error) {
+	var s Settings
+	text, err := json.Marshal(context[settingsKey])
+	if err != nil {
+		return s, fmt.Errorf("encode settings: %w", err)
+	}
+	strict := json.NewDecoder(bytes.NewReader(text))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(&s); err != nil {
+		return s, fmt.Errorf("decode settings %q of cdk.json: %w", settingsKey, err)
+	}
+	return s, nil
+}
+
+// Register reads the reviewed thresholds.
+func Register(path string) (*review.Register, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read thresholds: %w", err)
+	}
+	return review.Parse(text)
+}
+
+// New declares the app's stacks. CDK panics on what it refuses.
+func New(f Files) (awscdk.App, error) {
+	context, err := Context(f.CDK)
+	if err != nil {
+		return nil, err
+	}
+	s, err := settings(context)
+	if err != nil {
+		return nil, err
+	}
+	register, err := Register(f.Thresholds)
+	if err != nil {
+		return nil, err
+	}
+	app := awscdk.NewApp(&awscdk.AppProps{Context: &context})
+	props := s.Guardian.props(f.CodeDir)
+	for _, stage := range s.Stages {
+		env := &awscdk.Environment{Account: jsii.String(stage.Account), Region: jsii.String(stage.Region)}
+		scope := awscdk.NewStage(app, jsii.String(stage.Name), &awscdk.StageProps{Env: env})
+		stack.NewGuardian(newStack(scope, GuardianStack), "Holdfast", props)
+	}
+	if len(s.Stages) == 0 {
+		own := newStack(app, GuardianStack)
+		guardian := stack.NewGuardian(own, "Holdfast", props)
+		shown := newStack(app, ExampleStack)
+		shown.AddDependency(own, jsii.String("instances write to its heartbeat table"))
+		example.New(shown, example.Props{Register: register, HeartbeatTableName: props.HeartbeatTableName, Topic: guardian.Topic})
+	}
+	stack.Judge(app, register)
+	return app, nil
+}

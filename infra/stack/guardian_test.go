@@ -1,0 +1,235 @@
+package stack_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/holdfast-aws/holdfast/infra/app"
+	"github.com/holdfast-aws/holdfast/infra/stack"
+	"github.com/holdfast-aws/holdfast/shared/guard"
+)
+
+var update = flag.Bool("update", false, "write the golden templates anew")
+
+func TestTheTemplatesAreTheGoldenOnes(t *testing.T) {
+	for _, name := range []string{app.GuardianStack, app.ExampleStack} {
+		golden := filepath.Join("testdata", name+".template.json")
+		have := []byte(appStack(t, name).text)
+		if *update {
+			if err := os.WriteFile(golden, have, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(want) != string(have) {
+			t.Errorf("%s has changed: write it anew with -update and read the difference", golden)
+		}
+	}
+}
+
+func TestNoTemplateNamesAPartitionARegionOrAnAccount(t *testing.T) {
+	literal := regexp.MustCompile(`arn:aws[a-z-]*:|amazonaws\.com\.cn|\.amazonaws\.com/|\b(us|eu|ap|cn)(-gov)?-[a-z]+-\d\b|\b\d{12}\b`)
+	for _, name := range []string{app.GuardianStack, app.ExampleStack} {
+		if found := literal.FindAllString(appStack(t, name).text, -1); len(found) > 0 {
+			t.Errorf("%s has %q", name, found)
+		}
+	}
+}
+
+func TestNoResourceIsMissingInSomePartitions(t *testing.T) {
+	for _, r := range guardian(t).Resources {
+		if strings.HasPrefix(r.Type, "AWS::Scheduler::") {
+			t.Errorf("a %s, which some partitions do not offer", r.Type)
+		}
+	}
+}
+
+func TestWhatKeepsStateHasItsNameForEver(t *testing.T) {
+	g := guardian(t)
+	for id, want := range map[string]struct{ kind, name string }{
+		"StateTable":     {"AWS::DynamoDB::Table", "holdfast-state"},
+		"HeartbeatTable": {"AWS::DynamoDB::Table", "holdfast-heartbeats"},
+		"ModeSwitch":     {"AWS::SSM::Parameter", "/holdfast/mode"},
+	} {
+		r := g.Resources[id]
+		name := r.Properties["TableName"]
+		if name == nil {
+			name = r.Properties["Name"]
+		}
+		if r.Type != want.kind || name != want.name || r.DeletionPolicy != "Retain" || r.UpdateReplacePolicy != "Retain" {
+			t.Errorf("%s: type %q, name %v, deletion %q, replacement %q", id, r.Type, name, r.DeletionPolicy, r.UpdateReplacePolicy)
+		}
+	}
+}
+
+func TestTheTablesAreKeptRestorableAndClean(t *testing.T) {
+	for _, id := range []string{"StateTable", "HeartbeatTable"} {
+		p := guardian(t).Resources[id].Properties
+		if p["DeletionProtectionEnabled"] != true || p["BillingMode"] != "PAY_PER_REQUEST" ||
+			text(p["PointInTimeRecoverySpecification"]) != `{"PointInTimeRecoveryEnabled":true,"RecoveryPeriodInDays":35}` ||
+			text(p["TimeToLiveSpecification"]) != `{"AttributeName":"expires","Enabled":true}` {
+			t.Errorf("%s: %s", id, text(p))
+		}
+	}
+	keys := func(id string) string { return text(guardian(t).Resources[id].Properties["KeySchema"]) }
+	if keys("StateTable") != `[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}]` || keys("HeartbeatTable") != `[{"AttributeName":"pk","KeyType":"HASH"}]` {
+		t.Errorf("keys %s and %s", keys("StateTable"), keys("HeartbeatTable"))
+	}
+}
+
+func TestEveryFunctionIsSmallAloneAndLogsForAWhile(t *testing.T) {
+	g := guardian(t)
+	functions := g.properties("AWS::Lambda::Function")
+	if len(functions) != len(stack.Functions()) {
+		t.Fatalf("%d functions: %s", len(functions), text(functions))
+	}
+	for _, p := range functions {
+		if p["Runtime"] != "provided.al2023" || text(p["Architectures"]) != `["arm64"]` || p["Handler"] != "bootstrap" {
+			t.Errorf("runtime %v, architectures %v, handler %v", p["Runtime"], p["Architectures"], p["Handler"])
+		}
+		if p["ReservedConcurrentExecutions"] == nil || p["Timeout"] == nil || !strings.Contains(text(p["LoggingConfig"]), `"LogFormat":"JSON"`) || !strings.Contains(text(p["LoggingConfig"]), "LogGroup") {
+			t.Errorf("%s", text(p))
+		}
+	}
+	for _, p := range g.properties("AWS::Logs::LogGroup") {
+		if p["RetentionInDays"] != 90.0 || p["LogGroupName"] != nil {
+			t.Errorf("log group %s", text(p))
+		}
+	}
+	if n := len(g.of("AWS::Logs::LogGroup")); n != len(functions) {
+		t.Errorf("%d log groups", n)
+	}
+	for _, r := range g.Resources {
+		if strings.HasPrefix(r.Type, "Custom::") {
+			t.Errorf("a custom resource %s", r.Type)
+		}
+	}
+}
+
+func TestNoEventIsLostInSilence(t *testing.T) {
+	g := guardian(t)
+	configs := g.properties("AWS::Lambda::EventInvokeConfig")
+	if len(configs) != len(stack.Functions()) {
+		t.Fatalf("%d invocation settings", len(configs))
+	}
+	for _, p := range configs {
+		if p["MaximumRetryAttempts"] == nil || p["MaximumEventAgeInSeconds"] == nil || !strings.Contains(text(p["DestinationConfig"]), "OnFailure") {
+			t.Errorf("%s", text(p))
+		}
+	}
+	rules := g.properties("AWS::Events::Rule")
+	if len(rules) != 4 {
+		t.Errorf("%d rules", len(rules))
+	}
+	for _, p := range rules {
+		targets := text(p["Targets"])
+		if !strings.Contains(targets, "DeadLetterConfig") || !strings.Contains(targets, "MaximumEventAgeInSeconds") || p["State"] != "ENABLED" {
+			t.Errorf("%s", text(p))
+		}
+	}
+}
+
+func TestEachShardHasItsScheduleAndItsAlarm(t *testing.T) {
+	three, err := synth(t, func(s awscdk.Stack) { stack.NewGuardian(s, "G", stack.GuardianProps{CodeDir: code(t), Shards: 3}) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inputs []string
+	for _, p := range three.properties("AWS::Events::Rule") {
+		if targets := text(p["Targets"]); strings.Contains(targets, "shards") {
+			inputs = append(inputs, targets)
+		}
+	}
+	if len(inputs) != 3 || !strings.Contains(inputs[2], `\"shard\":2,\"shards\":3`) {
+		t.Errorf("inputs %q", inputs)
+	}
+	alarms := 0
+	for _, p := range three.properties("AWS::CloudWatch::Alarm") {
+		if p["MetricName"] == "sweep_completed" {
+			alarms++
+		}
+	}
+	if alarms != 3 {
+		t.Errorf("%d alarms on completed sweeps", alarms)
+	}
+}
+
+func TestADeployLeavesWhatTheOperatorSet(t *testing.T) {
+	base := guardian(t)
+	if strings.Contains(base.text, guard.LayerGroups) {
+		t.Errorf("the template names %s", guard.LayerGroups)
+	}
+	changed, err := synth(t, func(s awscdk.Stack) {
+		stack.NewGuardian(s, "Holdfast", stack.GuardianProps{CodeDir: code(t), MemoryMB: 512, Defaults: `{"marks_per_hour":2}`, Shards: 2})
+		awscdk.Tags_Of(s).Add(jsii.String("team"), jsii.String("orders"), nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// CloudFormation writes a parameter again only when its own properties change.
+	if have, want := text(changed.Resources["ModeSwitch"]), text(base.Resources["ModeSwitch"]); have != want {
+		t.Errorf("the switch has changed:\n%s\n%s", have, want)
+	}
+	p := base.Resources["ModeSwitch"].Properties
+	if p["Value"] != "observe" || p["AllowedPattern"] != "^(act|observe|off)$" {
+		t.Errorf("the switch: %s", text(p))
+	}
+	if changed.Resources["PolicyDefaults"].Properties["Value"] != `{"marks_per_hour":2}` {
+		t.Errorf("the declared defaults: %s", text(changed.Resources["PolicyDefaults"]))
+	}
+	for _, p := range changed.properties("AWS::Lambda::Function") {
+		if p["MemorySize"] != 512.0 || !strings.Contains(text(p["Tags"]), "orders") {
+			t.Errorf("the change did not reach %s", text(p))
+		}
+	}
+}
+
+func TestAdoptingCreatesNothingThatIsThereAlready(t *testing.T) {
+	adopted, err := synth(t, func(s awscdk.Stack) {
+		stack.NewGuardian(s, "Holdfast", stack.GuardianProps{CodeDir: code(t), Adopt: true})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(adopted.of("AWS::DynamoDB::Table")) != 0 || slices.Contains(adopted.of("AWS::SSM::Parameter"), "ModeSwitch") {
+		t.Errorf("tables %q, parameters %q", adopted.of("AWS::DynamoDB::Table"), adopted.of("AWS::SSM::Parameter"))
+	}
+	if !strings.Contains(adopted.text, "table/holdfast-state") {
+		t.Error("nothing names the adopted table")
+	}
+}
+
+func TestSettingsThatMakeNoSenseAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		props stack.GuardianProps
+		says  string
+	}{
+		{"no code", stack.GuardianProps{}, "CodeDir: not set"},
+		{"shards below 1", stack.GuardianProps{CodeDir: "x", Shards: -1}, "Shards: -1"},
+		{"shards above 1000", stack.GuardianProps{CodeDir: "x", Shards: 1001}, "Shards: 1001, want 1 to 1000"},
+		{"memory of 127 MB", stack.GuardianProps{CodeDir: "x", MemoryMB: 127}, "MemoryMB: 127"},
+		{"memory of 10241 MB", stack.GuardianProps{CodeDir: "x", MemoryMB: 10241}, "MemoryMB: 10241"},
+		{"defaults that are no JSON", stack.GuardianProps{CodeDir: "x", Defaults: "{"}, "Defaults: no valid JSON"},
+		{"defaults with an unknown key", stack.GuardianProps{CodeDir: "x", Defaults: `{"mark_per_hour":1}`}, "mark_per_hour"},
+		{"defaults out of range", stack.GuardianProps{CodeDir: "x", Defaults: `{"confirm_sweeps":11}`}, "confirm_sweeps"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := synth(t, func(s awscdk.Stack) { stack.NewGuardian(s, "G", c.props) })
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("have %v, want %q", err, c.says)
+			}
+		})
+	}
+}
