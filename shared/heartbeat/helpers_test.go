@@ -171,3 +171,12 @@ func start(t *testing.T, o heartbeat.Options) (*heartbeat.Agent, func() error) {
 		return <-done
 	}
 }
+
+// keyOf is the partition key of a call.
+func keyOf(in *dynamodb.UpdateItemInput) *string {
+	s, ok := in.Key["pk"].(*types.AttributeValueMemberS)
+	if !ok {
+		return nil
+	}
+	return &s.Value
+}

@@ -41,7 +41,7 @@ func Command(argv []string, dependency bool) (func(context.Context) error, error
 			return fmt.Errorf("run command: %w", ctx.Err())
 		}
 		if err != nil {
-			return fmt.Errorf("run command: %w: %s", err, strings.TrimSpace(out.String()))
+			return fmt.Errorf("run command: %w: %s", err, strings.TrimSpace(out.kept.String()))
 		}
 		return nil
 	}, nil
@@ -61,12 +61,12 @@ func checkArgument(arg string, dependency bool) error {
 	return nil
 }
 
-// limited keeps the beginning of what is written to it.
-type limited struct{ bytes.Buffer }
+// limited keeps the beginning of what is written to it. The buffer is no part of its face: copying would write to that directly.
+type limited struct{ kept bytes.Buffer }
 
 func (l *limited) Write(p []byte) (int, error) {
-	if room := outputMax - l.Len(); room > 0 {
-		_, _ = l.Buffer.Write(p[:min(room, len(p))]) // a Buffer takes everything
+	if room := outputMax - l.kept.Len(); room > 0 {
+		_, _ = l.kept.Write(p[:min(room, len(p))]) // a Buffer takes everything
 	}
 	return len(p), nil
 }
