@@ -209,7 +209,7 @@ func (k *look) reconcile(h *Hold) {
 		case !there && p.Reason == "":
 			again = append(again, p.Process)
 			p.IntentAt = k.now
-		case !there && 2*k.now.sub(p.IntentAt) < k.in.SweepInterval:
+		case !there && 2*k.now.sub(p.IntentAt).Abs() < k.in.SweepInterval:
 			// Another run suspended it a moment ago; this one may have read the group before that.
 		case !there && h.Removed == 0:
 			removed = true

@@ -63,7 +63,7 @@ func (k *look) pauseQuiet(h *Hold) {
 	if h.QuietSince == 0 {
 		return
 	}
-	h.QuietSince += k.now - k.prev.LastSweep
+	h.QuietSince += max(0, k.now-k.prev.LastSweep)
 	if k.next.BlindRun > blindRunMax {
 		h.QuietSince = 0
 	}

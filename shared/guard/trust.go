@@ -89,6 +89,24 @@ func (k *look) blind() bool { return len(k.blindWhy) > 0 }
 // blindRunMax is how many blind looks in a row only pause confirmation and quiet; more reset them.
 const blindRunMax = 3
 
+// stepBack brings moments that lie in the future back to now: the guard's clock went back since they were noted. Those are mended
+// that would weaken a limit or keep a hold until the clock has caught up; a mark's stays, because a longer window is the safe one.
+func (k *look) stepBack() {
+	k.next.ReleasedAt = min(k.next.ReleasedAt, k.now) // what happens from here on may begin a hold
+	if slices.ContainsFunc(k.prev.Pages, func(s PageState) bool { return s.Last > k.now }) {
+		k.prev.Pages = slices.Clone(k.prev.Pages)
+		for i := range k.prev.Pages {
+			k.prev.Pages[i].Last = min(k.prev.Pages[i].Last, k.now)
+		}
+	}
+	if k.prev.Hold == nil {
+		return
+	}
+	h := *k.prev.Hold
+	h.QuietSince, h.StageAt = min(h.QuietSince, k.now), min(h.StageAt, k.now)
+	k.next.Hold = &h
+}
+
 // tally counts the members, and keeps what each look must leave for the next.
 func (k *look) tally() {
 	k.distrust()
