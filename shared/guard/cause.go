@@ -17,106 +17,117 @@ type cohort struct {
 	bad, good int
 }
 
-// probableCause names what the bad members share and the good ones do not, with counts; "" when nothing tells them apart.
-func (k *look) probableCause() string {
-	tally := map[string]*cohort{}
-	bads, goods := 0, 0
-	for i := range k.views {
-		v := &k.views[i]
-		if v.class == outside {
-			continue
-		}
-		if v.isBad() {
-			bads++
-		} else {
-			goods++
-		}
-		for _, p := range k.properties(v) {
-			c := tally[p]
-			if c == nil {
-				c = &cohort{text: p}
-				tally[p] = c
-			}
-			if v.isBad() {
-				c.bad++
-			} else {
-				c.good++
-			}
-		}
-	}
-	return bestCohort(tally, bads, goods)
+// cohorts counts who among the bad and the good has which property.
+type cohorts struct {
+	tally       map[string]*cohort
+	bads, goods int
 }
 
-// bestCohort picks the property that tells the bad from the good best: at least two bad members have it, and its share among the
-// bad is at least half above its share among the good.
-func bestCohort(tally map[string]*cohort, bads, goods int) string {
-	var all []*cohort
-	score := func(c *cohort) int {
-		s := 100 * c.bad / max(1, bads)
-		if goods > 0 {
-			s -= 100 * c.good / goods
-		}
-		return s
+func (c *cohorts) add(isBad bool, properties []string) {
+	if isBad {
+		c.bads++
+	} else {
+		c.goods++
 	}
-	for _, name := range sortedNames(tally) {
-		if c := tally[name]; c.bad >= 2 && score(c) >= 50 && (goods > 0 || c.bad == bads) {
-			all = append(all, c)
+	for _, p := range properties {
+		of := c.tally[p]
+		if of == nil {
+			of = &cohort{text: p}
+			c.tally[p] = of
+		}
+		if isBad {
+			of.bad++
+		} else {
+			of.good++
 		}
 	}
-	if len(all) == 0 {
-		return ""
-	}
-	slices.SortStableFunc(all, func(a, b *cohort) int {
-		byScore := cmp.Compare(score(b), score(a))
-		if goods == 0 {
-			return byScore // everybody fails: how they fail says more than what they all are
+}
+
+// probableCause names what the bad members share and the good ones do not, with counts, and how they fail alike; "" when nothing
+// tells them apart.
+func (k *look) probableCause() string {
+	traits, symptoms := cohorts{tally: map[string]*cohort{}}, cohorts{tally: map[string]*cohort{}}
+	for i := range k.views {
+		if v := &k.views[i]; v.class != outside {
+			traits.add(v.isBad(), k.traits(v))
+			symptoms.add(v.isBad(), k.symptoms(v))
 		}
-		return cmp.Or(byScore, cmp.Compare(symptom(a), symptom(b)))
-	})
+	}
 	var parts []string
-	for _, c := range all {
-		if score(c) < score(all[0]) || len(parts) == 3 {
-			break
+	if traits.goods > 0 { // where everybody fails, what they all are says nothing
+		if best := traits.best(); best != "" {
+			parts = append(parts, "the bad members share: "+best)
 		}
-		parts = append(parts, fmt.Sprintf("%s (%d of %d bad, %d of %d good)", c.text, c.bad, bads, c.good, goods))
+	}
+	if best := symptoms.best(); best != "" {
+		parts = append(parts, "they fail alike: "+best)
 	}
 	return strings.Join(parts, "; ")
 }
 
-// symptom ranks how members fail below what they are: the second is nearer to the cause.
-func symptom(c *cohort) int {
-	if strings.HasPrefix(c.text, "failing ") {
-		return 1
+// best picks the properties that tell the bad from the good best: at least two bad members have one, and its share among the bad is
+// at least half above its share among the good.
+func (c *cohorts) best() string {
+	const most = 3
+	score := func(of *cohort) int {
+		s := 100 * of.bad / max(1, c.bads)
+		if c.goods > 0 {
+			s -= 100 * of.good / c.goods
+		}
+		return s
 	}
-	return 0
-}
-
-// properties are what a member may share with others.
-func (k *look) properties(v *view) []string {
-	var out []string
-	add := func(what, value string) {
-		if value != "" {
-			out = append(out, what+" "+value)
+	var all []*cohort
+	for _, name := range sortedNames(c.tally) {
+		if of := c.tally[name]; of.bad >= 2 && score(of) >= 50 {
+			all = append(all, of)
 		}
 	}
-	add("zone", v.m.Zone)
-	add("launch template version", v.m.LaunchTemplate)
-	add("instance type", v.m.InstanceType)
-	add("agent version", v.m.Beat.Agent)
-	if k.now.sub(v.next.Since) < young {
-		add("in service for less than", "an hour")
+	slices.SortStableFunc(all, func(a, b *cohort) int { return cmp.Compare(score(b), score(a)) })
+	var parts []string
+	for _, of := range all {
+		if score(of) < score(all[0]) || len(parts) == most {
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s (%d of %d bad, %d of %d good)", of.text, of.bad, c.bads, of.good, c.goods))
 	}
+	return strings.Join(parts, "; ")
+}
+
+// traits are what a member is.
+func (k *look) traits(v *view) []string {
+	out := named(nil, "zone", v.m.Zone)
+	out = named(out, "launch template version", v.m.LaunchTemplate)
+	out = named(out, "instance type", v.m.InstanceType)
+	out = named(out, "agent version", v.m.Beat.Agent)
+	if k.now.sub(v.next.Since) < young {
+		out = append(out, "in service for less than an hour")
+	}
+	return out
+}
+
+// symptoms are how a member fails. A group with one target group can fail in no other, so that says nothing.
+func (k *look) symptoms(v *view) []string {
+	var out []string
 	for i := range v.m.Targets {
 		if t := &v.m.Targets[i]; targetAim(t) == aimBad {
-			add("failing in target group", t.Group)
-			add("failing with", t.Reason)
+			if len(k.in.Group.TargetGroups) > 1 {
+				out = named(out, "failing in target group", t.Group)
+			}
+			out = named(out, "failing with", t.Reason)
 		}
 	}
 	for _, f := range v.m.Beat.Failing {
-		add("failing check", f)
+		out = named(out, "failing check", f)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+func named(out []string, what, value string) []string {
+	if value == "" {
+		return out
+	}
+	return append(out, what+" "+value)
 }
 
 // heldText is the text of the held page: what happened, the probable cause with counts, what Holdfast did and will do next.
@@ -129,7 +140,7 @@ func (k *look) heldText(h *Hold) string {
 		s = append(s, h.Text)
 	}
 	if c := k.probableCause(); c != "" {
-		s = append(s, "the bad members share: "+c)
+		s = append(s, c)
 	}
 	for _, name := range k.allRed() {
 		s = append(s, "every target of target group "+name+" is unhealthy: the load balancer then routes to all of them, so users may still be served")

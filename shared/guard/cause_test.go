@@ -47,5 +47,20 @@ func TestWhatTellsTheBadFromTheGood(t *testing.T) {
 	f.Break(0, 1, 2, 3)
 	text := pageText(f.Sweep(), guard.PageHeld)
 	want(t, "what members are comes before how they fail", text[strings.Index(text, "share: "):strings.Index(text, ". suspended")],
-		"share: agent version 2.0.0 (4 of 4 bad, 0 of 8 good); launch template version 2 (4 of 4 bad, 0 of 8 good); failing check disk (4 of 4 bad, 0 of 8 good)")
+		"share: agent version 2.0.0 (4 of 4 bad, 0 of 8 good); launch template version 2 (4 of 4 bad, 0 of 8 good); "+
+			"they fail alike: failing check disk (4 of 4 bad, 0 of 8 good); failing with Target.Timeout (4 of 4 bad, 0 of 8 good)")
+}
+
+func TestATraitThatSomeGoodMembersHaveIsStillNamedBesideAPerfectSymptom(t *testing.T) {
+	f := guardtest.New(8)
+	for _, i := range []int{0, 1, 2, 7} {
+		f.M(i).LaunchTemplate = "9"
+	}
+	f.Break(0, 1, 2)
+	text := pageText(f.Sweep(), guard.PageHeld)
+	for _, part := range []string{"the bad members share: launch template version 9 (3 of 3 bad, 1 of 5 good)", "they fail alike: "} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the page %q, want %q", text, part)
+		}
+	}
 }
