@@ -188,12 +188,6 @@ func shown(raw json.RawMessage) string {
 	return string(raw)
 }
 
-func strictJSON(raw json.RawMessage, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	return dec.Decode(into)
-}
-
 func applyList(name string, p *Policy, raw json.RawMessage) error {
 	switch name {
 	case "hold_processes":
@@ -229,9 +223,9 @@ func applyProcesses(p *Policy, raw json.RawMessage) error {
 }
 
 func applyDependencies(p *Policy, raw json.RawMessage) error {
-	var deps []Dependency
-	if err := strictJSON(raw, &deps); err != nil || deps == nil {
-		return fmt.Errorf("%s is not a list of {alarm, kind, missing}", shown(raw))
+	deps, err := strictDependencies(raw)
+	if err != nil {
+		return err
 	}
 	if len(deps) > dependenciesMax {
 		return fmt.Errorf("%d dependencies, want at most %d", len(deps), dependenciesMax)
@@ -263,7 +257,7 @@ const queueDeep = 1000
 
 func applyQueue(p *Policy, raw json.RawMessage) error {
 	q := QueueSpec{Deep: queueDeep}
-	if string(raw) == "null" || strictJSON(raw, &q) != nil {
+	if strictQueue(raw, &q) != nil {
 		return fmt.Errorf("%s is not {sqs_url | namespace, metric, dimensions; deep}", shown(raw))
 	}
 	metric := q.Namespace != "" || q.Metric != "" || len(q.Dimensions) > 0
