@@ -33,6 +33,24 @@ build/%/bootstrap: FORCE
 .PHONY: FORCE
 FORCE:
 
+# The CDK app as a program; cdk.json tells CDK's command line to build and run it.
+build/infra: FORCE
+	go build -o $@ ./infra
+
+node_modules/.package-lock.json: package-lock.json
+	npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+# Node 20 runs it; the CDK's notice about that version's age is not about this project.
+synth: export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION = 20
+synth: export CDK_DISABLE_CLI_TELEMETRY = true
+.PHONY: synth
+synth: build build/infra node_modules/.package-lock.json ## synthesize infra by itself and by CDK's command line, into cdk.out; both must be the same
+	@rm -rf cdk.out build/cdk-bare
+	CDK_OUTDIR=build/cdk-bare build/infra
+	npx --no-install cdk synth --quiet --build true
+	@for template in build/cdk-bare/*.template.json; do cmp "$$template" "cdk.out/$${template##*/}"; echo "$${template##*/}: the same both ways"; done
+
 .PHONY: test
 test: ## run all tests; a peer that is not there is skipped with the reason (see it with TESTFLAGS=-v)
 	go test $(TESTFLAGS) ./...
@@ -106,4 +124,4 @@ ci: ## everything that continuous integration runs
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf build cdk.out
+	rm -rf build cdk.out node_modules

@@ -132,7 +132,7 @@ func New(f Files) (awscdk.App, error) {
 		own := newStack(app, GuardianStack)
 		guardian := stack.NewGuardian(own, "Holdfast", props)
 		shown := newStack(app, ExampleStack)
-		shown.AddDependency(own, jsii.String("instances write to its heartbeat table"))
+		shown.AddStackDependency(own, jsii.String("instances write to its heartbeat table"))
 		example.New(shown, example.Props{Register: register, HeartbeatTableName: props.HeartbeatTableName, Topic: guardian.Topic})
 	}
 	stack.Judge(app, register)

@@ -21,6 +21,14 @@ func suppress(g *Guardian) {
 			Id:     jsii.String("Serverless-SQSRedrivePolicy"),
 			Reason: jsii.String("These queues are dead-letter queues themselves; nothing consumes them but people."),
 		},
+		{
+			Id:     jsii.String("Serverless-LambdaDLQ"),
+			Reason: jsii.String("Each function has a failure destination, which keeps what a dead-letter queue keeps and also why the event failed. Its queue has an alarm."),
+		},
+		{
+			Id:     jsii.String("Serverless-LambdaTracing"),
+			Reason: jsii.String("A sampled trace says less than the verdict line of each run, and a guardian shall depend on as few services as it can."),
+		},
 	}
 	cdknag.NagSuppressions_AddResourceSuppressions(g.scope, &suppressions, jsii.Bool(true))
 }
