@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
+
+	"github.com/holdfast-aws/holdfast/functions/internal/strict"
 )
 
 // tickAgeMax is how old a scheduled event may be. Lambda's queue may hand over a tick long after its minute. Source: Lambda
@@ -45,14 +46,9 @@ func decode(raw json.RawMessage) (time.Time, error) {
 	if source || detailType {
 		return decodeEnvelope(text)
 	}
-	strict := json.NewDecoder(bytes.NewReader(text))
-	strict.DisallowUnknownFields()
 	var t tick
-	if err := strict.Decode(&t); err != nil {
+	if err := strict.Object(text, &t, "kind", "scheduledTime", "scheduleArn", "executionId", "attempt"); err != nil {
 		return time.Time{}, err
-	}
-	if _, err := strict.Token(); !errors.Is(err, io.EOF) {
-		return time.Time{}, errors.New("more than one JSON value")
 	}
 	if t.Kind != "" && t.Kind != "tick" {
 		return time.Time{}, fmt.Errorf("kind %q, want tick", t.Kind)

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
+	"github.com/holdfast-aws/holdfast/functions/internal/strict"
+	"github.com/holdfast-aws/holdfast/shared/config"
 	"github.com/holdfast-aws/holdfast/shared/runner"
 )
 
@@ -81,14 +82,9 @@ func decodeEnvelope(raw json.RawMessage) (event, error) {
 }
 
 func decodeInput(raw json.RawMessage) (event, error) {
-	strict := json.NewDecoder(bytes.NewReader(raw))
-	strict.DisallowUnknownFields()
 	var in input
-	if err := strict.Decode(&in); err != nil {
+	if err := strict.Object(raw, &in, "trigger", "groups", "shard", "shards", "kind", "scheduledTime", "scheduleArn", "executionId", "attempt"); err != nil {
 		return event{}, err
-	}
-	if _, err := strict.Token(); err != io.EOF {
-		return event{}, fmt.Errorf("more than one JSON value")
 	}
 	if in.Kind != "" && in.Kind != "tick" {
 		return event{}, fmt.Errorf("kind %q, want tick", in.Kind)
@@ -99,7 +95,7 @@ func decodeInput(raw json.RawMessage) (event, error) {
 	if in.Groups != nil && len(in.Groups) == 0 {
 		return event{}, fmt.Errorf("groups: an empty list; leave it out to look at all of them")
 	}
-	if in.Shards < 0 || in.Shard < 0 || in.Shard >= max(1, in.Shards) {
+	if in.Shards < 0 || in.Shards > config.ShardsMax || in.Shard < 0 || in.Shard >= max(1, in.Shards) {
 		return event{}, fmt.Errorf("shard %d of %d", in.Shard, in.Shards)
 	}
 	switch in.Trigger {

@@ -93,7 +93,12 @@ func put(t *testing.T, e *estate, name, value string) {
 
 func TestAnEventThatIsNoneReachesNoAWS(t *testing.T) {
 	e := newEstate(t, 1, 2, 1)
-	for _, raw := range []string{`{"source":"aws.s3","detail-type":"Object Created","time":"2026-11-30T12:00:00Z"}`, `{"groups":7}`, `[]`, `nonsense`} {
+	for _, raw := range []string{
+		`{"source":"aws.s3","detail-type":"Object Created","time":"2026-11-30T12:00:00Z"}`, `{"groups":7}`, `[]`, `nonsense`,
+		// What would look at other groups than was meant, or at none of any shard.
+		`{"groups":null}`, `{"groups":["group-000"],"GROUPS":null}`, `{"groups":["group-000"],"groups":["group-001"]}`,
+		`{"shards":4294967296}`, `{"shards":1001}`, `{"shards":-1}`, `{"shard":1,"shards":1}`,
+	} {
 		if _, err := e.Handle(context.Background(), []byte(raw)); err == nil || !strings.Contains(err.Error(), "decode event") {
 			t.Errorf("%s: %v", raw, err)
 		}

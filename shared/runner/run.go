@@ -170,7 +170,7 @@ func (r *Runner) workContext(ctx context.Context) (context.Context, context.Canc
 func Shard(arn string, shards int) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(arn)) // a hash never fails
-	return int(h.Sum32() % uint32(max(1, shards)))
+	return int(uint64(h.Sum32()) % uint64(max(1, shards)))
 }
 
 func chosen(all []guard.Group, req Request) []guard.Group {
