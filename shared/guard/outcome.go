@@ -31,7 +31,8 @@ func Withhold(in Input, v Verdict) Verdict {
 		}
 	}
 	slices.SortStableFunc(v.Deferred, func(a, b Deferral) int { return cmp.Compare(a.Member, b.Member) })
-	if real := in.State.Hold; real != nil && !real.Observed {
+	// A hold that ends here had resumed everything before the mode changed: no call is kept back, so the end stands.
+	if real := in.State.Hold; real != nil && !real.Observed && v.State.Hold != nil {
 		kept := *real
 		kept.Stage, kept.QuietSince = StageQuiet, 0
 		v.State.Hold, v.Mode, v.Cause = &kept, Held, kept.Cause

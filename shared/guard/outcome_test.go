@@ -223,3 +223,18 @@ func TestAlertOnlyStillReleasesARealHold(t *testing.T) {
 	f.Sweeps(15)
 	want(t, "the end", f.Verdict.Mode+strings.Join(f.Suspended(), ","), guard.Watching)
 }
+
+func TestObserveLetsAHoldEndThatHadResumedEverything(t *testing.T) {
+	f := held(t)
+	f.Heal(0, 1)
+	for f.In.State.Hold == nil || f.In.State.Hold.Stage != guard.StageResumed {
+		if f.Sweep(); f.In.State.Hold == nil {
+			t.Fatal("the hold ended before its last stage was seen")
+		}
+	}
+	v := watch(f)
+	want(t, "pages", pages(v), "released")
+	if v.State.Hold != nil || v.Mode != guard.Watching || len(v.Actions) > 0 {
+		t.Errorf("still %s: %+v, %+v", v.Mode, v.State.Hold, v.Actions)
+	}
+}

@@ -264,7 +264,8 @@ func (k *look) tell() {
 	}
 	for _, s := range k.prev.Pages {
 		open := slices.ContainsFunc(states, func(n PageState) bool { return n.Key == s.Key })
-		if !open && !strings.HasPrefix(s.Key, PageHeld+" ") && s.Key != PageHeld && s.Last != 0 && k.now.sub(s.Last) < repeat {
+		over := s.Key == PageHeld && k.next.Hold == nil // the next hold is another condition; one that is only paused is not
+		if !open && !over && s.Last != 0 && k.now.sub(s.Last) < repeat {
 			s.Open = false
 			states = append(states, s)
 		}

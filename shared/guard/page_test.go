@@ -144,3 +144,20 @@ func TestPausedWhileHeldInModeOff(t *testing.T) {
 		t.Errorf("text %q does not name what stays suspended", text)
 	}
 }
+
+func TestAHoldThatWasOnlyPausedIsNotToldAnew(t *testing.T) {
+	f := guardtest.New(8)
+	f.Sweep()
+	f.Break(0, 1, 2)
+	want(t, "first", pages(f.Sweep()), "held!")
+	f.In.Policy.Mode = guard.ModeOff
+	want(t, "paused", pages(f.Sweep()), "paused-while-held")
+	f.In.Policy.Mode = guard.ModeAct
+	want(t, "goes on", pages(f.Sweep()), "")
+	f.Heal(0, 1, 2)
+	for f.In.State.Hold != nil {
+		f.Sweep()
+	}
+	f.Break(3, 4, 5)
+	want(t, "the next hold is another condition", pages(f.Sweep()), "held!")
+}

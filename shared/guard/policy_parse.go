@@ -32,7 +32,7 @@ type document struct {
 }
 
 // decodeLayer decodes one layer strictly: one JSON object, known keys, each once, right types, values in range.
-func decodeLayer(layer string, raw []byte) document {
+func decodeLayer(layer string, raw []byte, keys map[string]Key) document {
 	d := document{layer: layer}
 	values, err := decodeObject(raw)
 	if err != nil {
@@ -40,7 +40,6 @@ func decodeLayer(layer string, raw []byte) document {
 		return d
 	}
 	d.values = values
-	keys := keysByName()
 	for _, name := range sortedNames(values) {
 		k, ok := keys[name]
 		if !ok {

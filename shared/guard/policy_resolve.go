@@ -84,12 +84,13 @@ func Defaults() Policy {
 // is replaced by its last good content, else left out; a readable, more restrictive mode in it still applies.
 func Resolve(layers []Layer, sw Switch) Resolution {
 	r := Resolution{Policy: Defaults(), Sources: map[string]string{}, Good: map[string][]byte{}}
-	for _, k := range Keys() {
-		r.Sources[k.Name] = LayerBuiltIn
+	keys := keysByName()
+	for name := range keys {
+		r.Sources[name] = LayerBuiltIn
 	}
 	strictest, from := "", ""
 	for _, l := range layers {
-		if m := stricter(strictest, r.lay(l)); m != strictest {
+		if m := stricter(strictest, r.lay(l, keys)); m != strictest {
 			strictest, from = m, l.Name
 		}
 	}
@@ -101,7 +102,7 @@ func Resolve(layers []Layer, sw Switch) Resolution {
 }
 
 // lay puts one layer on; it returns the mode that an invalid layer still asks for.
-func (r *Resolution) lay(l Layer) (mode string) {
+func (r *Resolution) lay(l Layer, keys map[string]Key) (mode string) {
 	content := l.LastGood
 	switch {
 	case l.ReadError != "":
@@ -109,16 +110,16 @@ func (r *Resolution) lay(l Layer) (mode string) {
 	case l.Raw == nil:
 		return ""
 	default:
-		d := decodeLayer(l.Name, l.Raw)
+		d := decodeLayer(l.Name, l.Raw, keys)
 		if len(d.problems) == 0 {
-			if rule := r.overlay(l.Name, d); rule == "" {
+			if rule := r.overlay(d, keys); rule == "" {
 				r.Good[l.Name] = l.Raw
 				return ""
 			} else {
 				d.problems = append(d.problems, Problem{Layer: l.Name, Rule: rule})
 			}
 		}
-		mode = readableMode(d)
+		mode = readableMode(d, keys)
 		for _, p := range d.problems {
 			p.Rule += "; " + inForce(l)
 			r.Problems = append(r.Problems, p)
@@ -127,7 +128,7 @@ func (r *Resolution) lay(l Layer) (mode string) {
 	if content == nil {
 		return mode
 	}
-	if d := decodeLayer(l.Name, content); len(d.problems) == 0 && r.overlay(l.Name, d) == "" {
+	if d := decodeLayer(l.Name, content, keys); len(d.problems) == 0 && r.overlay(d, keys) == "" {
 		r.Good[l.Name] = content
 	}
 	return mode
@@ -142,9 +143,8 @@ func inForce(l Layer) string {
 
 // overlay puts a decoded layer over the policy if the relations between keys still hold; otherwise it changes nothing and
 // returns the relation that does not.
-func (r *Resolution) overlay(layer string, d document) string {
+func (r *Resolution) overlay(d document, keys map[string]Key) string {
 	next := r.Policy
-	keys := keysByName()
 	for _, name := range sortedNames(d.values) {
 		if err := keys[name].apply(&next, d.values[name]); err != nil {
 			return name + ": " + err.Error()
@@ -155,16 +155,16 @@ func (r *Resolution) overlay(layer string, d document) string {
 	}
 	r.Policy = next
 	for name := range d.values {
-		r.Sources[name] = layer
+		r.Sources[name] = d.layer
 	}
 	return ""
 }
 
 // readableMode is the mode that stands in an invalid layer, or "".
-func readableMode(d document) string {
+func readableMode(d document, keys map[string]Key) string {
 	var p Policy
 	raw, ok := d.values["mode"]
-	if !ok || keysByName()["mode"].apply(&p, raw) != nil {
+	if !ok || keys["mode"].apply(&p, raw) != nil {
 		return ""
 	}
 	return p.Mode
