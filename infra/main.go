@@ -5,6 +5,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 
@@ -14,7 +15,12 @@ import (
 )
 
 func main() {
-	if err := synth(); err != nil {
+	var f app.Files
+	flag.StringVar(&f.CDK, "cdk", "cdk.json", "the settings")
+	flag.StringVar(&f.Thresholds, "thresholds", "infra/thresholds.json", "the reviewed thresholds")
+	flag.StringVar(&f.CodeDir, "code", "build", "the folder of the built functions")
+	flag.Parse()
+	if err := synth(f); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -22,14 +28,14 @@ func main() {
 
 // synth is apart from main, because leaving the process before jsii has closed would leave its temporary files behind. What CDK refuses
 // is a panic.
-func synth() (err error) {
+func synth(f app.Files) (err error) {
 	defer jsii.Close()
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("synth: %v", r)
 		}
 	}()
-	a, err := app.New(app.Files{CDK: "cdk.json", Thresholds: "infra/thresholds.json", CodeDir: "build"})
+	a, err := app.New(f)
 	if err != nil {
 		return err
 	}

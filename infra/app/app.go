@@ -54,13 +54,15 @@ type Guardian struct {
 	ChatTopic             string          `json:"chat_topic"`
 	SlackSecret           string          `json:"slack_secret"`
 	PagerDutySecret       string          `json:"pagerduty_secret"`
+	// Environment has more variables for every function, such as the addresses of emulators.
+	Environment map[string]string `json:"environment"`
 }
 
 func (g Guardian) props(codeDir string) stack.GuardianProps {
 	return stack.GuardianProps{
 		CodeDir: codeDir, StateTableName: g.StateTable, HeartbeatTableName: g.HeartbeatTable, Adopt: g.Adopt, Shards: g.Shards,
 		Defaults: string(g.Defaults), MemoryMB: g.MemoryMB, LogRetentionDays: g.LogRetentionDays, NoReservedConcurrency: g.NoReservedConcurrency,
-		Emails: g.Emails, ChatTopicARN: g.ChatTopic, SlackSecret: g.SlackSecret, PagerDutySecret: g.PagerDutySecret,
+		Emails: g.Emails, ChatTopicARN: g.ChatTopic, SlackSecret: g.SlackSecret, PagerDutySecret: g.PagerDutySecret, Environment: g.Environment,
 	}
 }
 

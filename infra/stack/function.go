@@ -56,8 +56,10 @@ func newFunction(scope constructs.Construct, s spec, p GuardianProps) awslambda.
 	}
 	failed := newQueue(scope, title+"Failed")
 	env := map[string]*string{}
-	for name, value := range s.env {
-		env[name] = jsii.String(value)
+	for _, variables := range []map[string]string{p.Environment, s.env} {
+		for name, value := range variables {
+			env[name] = jsii.String(value)
+		}
 	}
 	props := &awslambda.FunctionProps{
 		Runtime: awslambda.Runtime_PROVIDED_AL2023(), Architecture: awslambda.Architecture_ARM_64(), Handler: jsii.String("bootstrap"),

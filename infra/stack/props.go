@@ -52,6 +52,8 @@ type GuardianProps struct {
 	ChatTopicARN string
 	// SlackSecret and PagerDutySecret are names of SecureString parameters outside /holdfast/, "" for none.
 	SlackSecret, PagerDutySecret string
+	// Environment has more variables for every function, such as the addresses of emulators.
+	Environment map[string]string
 	// ProbeVPC is where the deep checks run, nil for outside any VPC; its subnets are those with egress.
 	ProbeVPC awsec2.IVpc
 }
