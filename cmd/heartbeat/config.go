@@ -114,7 +114,7 @@ func (c config) startWithin() time.Duration {
 }
 
 func (c config) validate() error {
-	var errs []error
+	errs := []error{c.nesting().Validate()}
 	if c.Table == "" {
 		errs = append(errs, errors.New("table is missing"))
 	}

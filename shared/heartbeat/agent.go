@@ -20,7 +20,7 @@ const (
 )
 
 const (
-	// leavingEvery is the time between two questions whether the instance is leaving.
+	// leavingEvery is the longest time between two questions whether the instance is leaving; a shorter interval of beats is taken instead.
 	leavingEvery = 5 * time.Second
 	// lastBeat bounds the last beat of an agent that ends.
 	lastBeat = 4 * time.Second
@@ -168,7 +168,7 @@ func (a *Agent) watchLeaving(ctx context.Context) {
 		}
 		a.mu.Unlock()
 		a.changed()
-		if !pause(ctx, leavingEvery) {
+		if !pause(ctx, min(leavingEvery, a.o.Every)) {
 			return
 		}
 	}

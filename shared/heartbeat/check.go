@@ -61,7 +61,8 @@ func DefaultNesting() Nesting {
 	return Nesting{Handler: 2 * time.Second, Probe: 5 * time.Second, Interval: 10 * time.Second}
 }
 
-func (n Nesting) problems() error {
+// Validate returns every time that is not below the next, with the numbers.
+func (n Nesting) Validate() error {
 	var errs []error
 	if n.Handler <= 0 {
 		errs = append(errs, fmt.Errorf("handler timeout %s, want above 0", n.Handler))
@@ -108,7 +109,7 @@ func (c Check) Validate(n Nesting) error {
 }
 
 func validateChecks(checks []Check, n Nesting) error {
-	errs := []error{n.problems()}
+	errs := []error{n.Validate()}
 	if len(checks) > ChecksMax {
 		errs = append(errs, fmt.Errorf("%d checks, want at most %d", len(checks), ChecksMax))
 	}
