@@ -13,6 +13,8 @@ const (
 	intentBefore = 5 * time.Second
 	intentWindow = 2 * time.Minute
 	restoreTries = 5
+	// requestSkew is how far an operator's clock may be behind the guard's.
+	requestSkew = 5 * time.Minute
 )
 
 // reasonTime is the form of the time in AWS's reason text, in UTC and whole seconds.
@@ -103,6 +105,8 @@ func (k *look) obey() {
 		h.Sticky, h.ReleaseBy = true, ""
 		k.standStill = true
 		k.note("an operator's hold by %s: %s", r.By, r.Reason)
+	case r.Kind == RequestRelease && h != nil && At(r.At).add(requestSkew) < h.Since:
+		k.note("release asked for by %s at %s is older than this hold: it was for another one", r.By, clock(At(r.At)))
 	case r.Kind == RequestRelease && h != nil:
 		h.ReleaseBy = r.By
 		k.note("release asked for by %s: %s", r.By, r.Reason)

@@ -206,6 +206,32 @@ func TestARequestToHoldDuringAReleaseTakesItBack(t *testing.T) {
 	want(t, "a later request to hold voids the one to release", f.Sweeps(60).Mode, guard.Held)
 }
 
+func TestARequestMadeWhileObservingARealHoldWaits(t *testing.T) {
+	f := held(t)
+	f.Heal(0, 1)
+	f.In.Policy.Mode = guard.ModeObserve
+	f.Ask("1", guard.RequestRelease)
+	f.In.State = guard.Withhold(f.In, guard.Decide(f.In)).State
+	want(t, "the request that was used up", f.In.State.RequestID, "")
+	f.In.Policy.Mode = guard.ModeAct
+	f.Sweeps(2)
+	want(t, "when calls are made again", f.Verdict.Mode, guard.Releasing)
+}
+
+func TestAReleaseAskedForBeforeAHoldBeganIsForAnotherHold(t *testing.T) {
+	for _, c := range []struct {
+		before time.Duration
+		mode   string
+	}{{5*time.Minute + time.Second, guard.Held}, {5 * time.Minute, guard.Releasing}} {
+		f := held(t)
+		f.Heal(0, 1)
+		f.Ask("1", guard.RequestRelease)
+		f.In.Request.At = hold(t, f).Since.Time().Add(-c.before)
+		f.Sweeps(3)
+		want(t, c.before.String()+" before", f.Verdict.Mode, c.mode)
+	}
+}
+
 func TestAHoldThatBeganTwiceSuspendsOnce(t *testing.T) {
 	f := guardtest.New(8)
 	f.Break(0, 1)

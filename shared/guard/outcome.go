@@ -32,9 +32,10 @@ func Withhold(in Input, v Verdict) Verdict {
 	}
 	slices.SortStableFunc(v.Deferred, func(a, b Deferral) int { return cmp.Compare(a.Member, b.Member) })
 	// A hold that ends here had resumed everything before the mode changed: no call is kept back, so the end stands.
-	if real := in.State.Hold; real != nil && !real.Observed && v.State.Hold != nil {
-		kept := *real
+	if made := in.State.Hold; made != nil && !made.Observed && v.State.Hold != nil {
+		kept := *made
 		kept.Stage, kept.QuietSince = StageQuiet, 0
+		v.State.RequestID = in.State.RequestID // what an operator asked for waits until calls are made again
 		v.State.Hold, v.Mode, v.Cause = &kept, Held, kept.Cause
 		v.State.Members = untried(v)
 		v = pausePage(in, v, &kept)
