@@ -97,6 +97,8 @@ func (k *look) step(h *Hold) {
 		}
 	case StageResumed:
 		k.stepEnd(h)
+	default:
+		k.enter(h, StageQuiet) // another version's stage: the way out begins anew, or nobody could ever end this hold
 	}
 }
 

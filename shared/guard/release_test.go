@@ -317,3 +317,19 @@ func TestAHoldThatTurnsOutUselessEndsByAPersonOnly(t *testing.T) {
 	f.Ask("1", guard.RequestRelease)
 	want(t, "after a person asked", f.Sweeps(6).Mode, guard.Watching)
 }
+
+func TestAHoldInAStageOfAnotherVersionCanBeEnded(t *testing.T) {
+	for _, stage := range []int{-1, 0, 9} {
+		f := guardtest.New(6)
+		f.Break(0, 1, 2)
+		f.Sweep()
+		f.Heal(0, 1, 2)
+		f.In.State.Hold.Stage = stage
+		f.Sweep()
+		f.Ask("1", guard.RequestRelease)
+		if f.Sweeps(10); f.In.State.Hold != nil {
+			t.Errorf("stage %d: %+v", stage, f.In.State.Hold)
+		}
+		want(t, "suspended", strings.Join(f.Suspended(), ","), "")
+	}
+}
