@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/holdfast-aws/holdfast/shared/guard"
 )
@@ -34,6 +36,8 @@ func (d *Desk) request(ctx context.Context, kind, name, reason string) (Answer, 
 		return Answer{}, errNoLedger
 	case reason == "":
 		return Answer{}, refuse("a %s needs a reason, for those who read of it later", kind)
+	case !tellable(reason) || !tellable(d.o.By):
+		return Answer{}, refuse("a reason, and who asks, stand on pages and terminals: one line each, at most %d characters, none of them a control character", textMax)
 	}
 	f, err := d.open(ctx, name)
 	if err != nil {
@@ -65,6 +69,14 @@ func (d *Desk) request(ctx context.Context, kind, name, reason string) (Answer, 
 	a.say("%s: asked for a %s as %s: %s (request %s)", name, kind, q.By, reason, q.ID)
 	d.prospects(&a, f, kind)
 	return a, nil
+}
+
+// textMax is how many characters a reason or a name may have.
+const textMax = 500
+
+// tellable says that a text can be shown as it is, on a page and on a terminal.
+func tellable(text string) bool {
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= textMax && strings.IndexFunc(text, unicode.IsControl) < 0
 }
 
 // done says why there is nothing to ask for, "" if there is.

@@ -235,3 +235,23 @@ func TestNamesAreQuotedForTheShell(t *testing.T) {
 		t.Errorf("lines:\n%s", all)
 	}
 }
+
+func TestARequestIsRefusedIfItCannotBeShown(t *testing.T) {
+	for name, text := range map[string]string{
+		"a second line": "first\nsecond", "a terminal's escape": "red \x1b[31m", "a C1 control": "a\u009bb", "bytes that are no text": "a\xff",
+		"501 characters": strings.Repeat("ä", 501),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			if _, err := r.desk.Hold(t.Context(), "web", text); err == nil || !strings.Contains(err.Error(), "control character") {
+				t.Errorf("%q: %v", text, err)
+			}
+			if got := r.asked(t, "web"); got.ID != "" {
+				t.Errorf("request %+v was stored", got)
+			}
+		})
+	}
+	r := newRig(t)
+	_, err := r.desk.Hold(t.Context(), "web", strings.Repeat("ä", 500))
+	must(t, err)
+}
