@@ -59,7 +59,11 @@ func (k *look) noticeHold() {
 		return
 	}
 	if k.in.Reads.State == "" || len(k.v.actions(ActSuspend)) > 0 {
-		k.page(Page{Key: PageHeld, Urgent: true, Since: h.Since, Text: k.heldText(h)})
+		held := Page{Key: PageHeld, Urgent: true, Since: h.Since}
+		if k.due(held, k.pageState(held)) { // its text looks at every member, so it is made only when it is told
+			held.Text = k.heldText(h)
+		}
+		k.page(held)
 	}
 	if age := k.now.sub(h.Since); age >= seconds(k.p.HoldMaxSeconds) {
 		k.page(Page{Key: PageHoldTooLong, Urgent: true, Since: h.Since, Text: fmt.Sprintf("held for %s, the maximum is %s; cause %s", span(age), span(seconds(k.p.HoldMaxSeconds)), h.Cause)})
@@ -245,7 +249,6 @@ func (k *look) tell() {
 	slices.SortStableFunc(k.told, func(a, b Page) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Subject, b.Subject)) })
 	k.told = slices.CompactFunc(k.told, func(a, b Page) bool { return a.Key == b.Key && a.Subject == b.Subject })
 	var states []PageState
-	repeat := seconds(k.p.PageRepeatSeconds)
 	for _, p := range k.told {
 		if once(p.Key) {
 			p.Since = k.now
@@ -253,8 +256,8 @@ func (k *look) tell() {
 			continue
 		}
 		s := k.pageState(p)
-		if fresh := s.Last == 0; fresh || k.now.sub(s.Last) >= repeat || p.Urgent && !s.Urgent {
-			p.Reminder = !fresh && s.Open
+		if k.due(p, s) {
+			p.Reminder = s.Last != 0 && s.Open
 			p.Since = s.Since
 			s.Last, s.Urgent = k.now, p.Urgent
 			k.v.Pages = append(k.v.Pages, p)
@@ -265,7 +268,7 @@ func (k *look) tell() {
 	for _, s := range k.prev.Pages {
 		open := slices.ContainsFunc(states, func(n PageState) bool { return n.Key == s.Key })
 		over := s.Key == PageHeld && k.next.Hold == nil // the next hold is another condition; one that is only paused is not
-		if !open && !over && s.Last != 0 && k.now.sub(s.Last) < repeat {
+		if !open && !over && s.Last != 0 && k.now.sub(s.Last) < seconds(k.p.PageRepeatSeconds) {
 			s.Open = false
 			states = append(states, s)
 		}
@@ -273,6 +276,11 @@ func (k *look) tell() {
 	slices.SortFunc(states, func(a, b PageState) int { return cmp.Compare(a.Key, b.Key) })
 	k.next.Pages = states
 	k.resend()
+}
+
+// due says that a condition is to be told in this look.
+func (k *look) due(p Page, s PageState) bool {
+	return s.Last == 0 || k.now.sub(s.Last) >= seconds(k.p.PageRepeatSeconds) || p.Urgent && !s.Urgent
 }
 
 // resend adds pages of earlier looks that are not known to be delivered, unless the same condition is told anew.
