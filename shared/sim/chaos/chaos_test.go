@@ -1,0 +1,109 @@
+package chaos_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-aws/holdfast/shared/sim/chaos"
+)
+
+// seeds is how many seeds to run: HOLDFAST_CHAOS_SEEDS, else few.
+func seeds(t testing.TB, few int) int {
+	t.Helper()
+	text := os.Getenv("HOLDFAST_CHAOS_SEEDS")
+	if text == "" {
+		return few
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("HOLDFAST_CHAOS_SEEDS=%q, want a number from 1", text)
+	}
+	return n
+}
+
+// each runs seeds, a few at once, until they are done or judge has had enough.
+func each(t *testing.T, n int, judge func(chaos.Result) bool) {
+	t.Helper()
+	var mu sync.Mutex
+	next, stop := uint64(0), false
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for {
+				mu.Lock()
+				seed := next
+				next++
+				over := stop || seed >= uint64(n)
+				mu.Unlock()
+				if over {
+					return
+				}
+				r, err := chaos.Run(t.Context(), chaos.Options{Seed: seed})
+				mu.Lock()
+				if err != nil {
+					t.Errorf("seed %d: %v", seed, err)
+				}
+				stop = !judge(r) || stop
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func tell(r chaos.Result) string {
+	var b strings.Builder
+	for _, v := range r.Violations {
+		fmt.Fprintf(&b, "\n  %s", v)
+	}
+	for _, u := range r.Unhealed {
+		fmt.Fprintf(&b, "\n  not healed: %s", u)
+	}
+	return b.String()
+}
+
+const replay = "HOLDFAST_CHAOS_SEED=%d go test ./shared/sim/chaos -run TestChaosReplay -v"
+
+func TestChaosSafetyThenHeal(t *testing.T) {
+	n := seeds(t, 100)
+	var total chaos.Counts
+	var worst time.Duration
+	var worstSeed uint64
+	bad := 0
+	each(t, n, func(r chaos.Result) bool {
+		total = total.Add(r.Counts)
+		if r.HealedAfter > worst {
+			worst, worstSeed = r.HealedAfter, r.Seed
+		}
+		if r.Bad() {
+			bad++
+			t.Errorf("seed %d, again with\n  "+replay+"%s", r.Seed, r.Seed, tell(r))
+		}
+		return bad < 5
+	})
+	t.Logf("%d seeds from 0: %+v; slowest to heal: seed %d, %s", n, total, worstSeed, worst)
+}
+
+func TestChaosReplay(t *testing.T) {
+	text := os.Getenv("HOLDFAST_CHAOS_SEED")
+	if text == "" {
+		t.Skip("set HOLDFAST_CHAOS_SEED to see one seed call by call")
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("HOLDFAST_CHAOS_SEED: %v", err)
+	}
+	r, err := chaos.Run(t.Context(), chaos.Options{Seed: seed, Log: func(line string) { fmt.Println(line) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Bad() {
+		t.Errorf("seed %d:%s", seed, tell(r))
+	}
+	t.Logf("%+v, healed after %s", r.Counts, r.HealedAfter)
+}

@@ -1,0 +1,133 @@
+package chaos
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/holdfast-aws/holdfast/shared/fault"
+	"github.com/holdfast-aws/holdfast/shared/memledger"
+)
+
+// The names of the calls that are not the ledger's own.
+const (
+	opGuarded  = "guarded"
+	opGroup    = "group"
+	opDetails  = "details"
+	opBeats    = "beats"
+	opAlarms   = "alarms"
+	opPolicies = "policies"
+	opMark     = "mark"
+	opRestore  = "restore"
+	opSuspend  = "suspend"
+	opResume   = "resume"
+	opPage     = "page"
+)
+
+// errCrashed is what calls of a process answer that has ended.
+var errCrashed = errors.New("the process has crashed")
+
+// mishap is what goes wrong at one call; the zero value lets it pass.
+type mishap struct {
+	// before fails the call without effect; after lets it take effect and loses the answer.
+	before, after error
+	// crashBefore and crashAfter end the process there.
+	crashBefore, crashAfter bool
+	// twice repeats the effect, stale answers from an older picture, partial leaves out a part of the answer and says so.
+	twice, stale, partial bool
+}
+
+func (m mishap) String() string {
+	switch {
+	case m.crashBefore:
+		return "crash before"
+	case m.crashAfter:
+		return "crash after"
+	case m.before != nil:
+		return "fails: " + m.before.Error()
+	case m.after != nil:
+		return "answer lost: " + m.after.Error()
+	case m.twice:
+		return "twice"
+	case m.stale:
+		return "stale"
+	case m.partial:
+		return "partial"
+	}
+	return "ok"
+}
+
+func isRead(op string) bool {
+	switch op {
+	case opGuarded, opGroup, opDetails, opBeats, opAlarms, opPolicies:
+		return true
+	}
+	return false
+}
+
+func isLedger(op string) bool {
+	switch op {
+	case memledger.OpLoad, memledger.OpSave, memledger.OpLoadRegion, memledger.OpSaveRegion, memledger.OpReserve, memledger.OpPutAction:
+		return true
+	}
+	return false
+}
+
+func failed(kind error) error { return fmt.Errorf("as the dice say: %w", kind) }
+
+// mishap draws what goes wrong at one call.
+func (s *stage) mishap(op string) mishap {
+	if s.o.Calm || !s.chaotic {
+		return mishap{}
+	}
+	d := s.faults
+	if isLedger(op) && s.fleet.tableDown {
+		return mishap{before: failed(pick(d, fault.Throttled, fault.Unknown, fault.Refused))}
+	}
+	if !d.chance(s.level) {
+		return mishap{}
+	}
+	s.counts.Faults++
+	switch {
+	case d.chance(0.04):
+		return mishap{crashBefore: true}
+	case d.chance(0.04):
+		return mishap{crashAfter: true}
+	case isRead(op):
+		return readMishap(d)
+	}
+	return writeMishap(d, op)
+}
+
+func readMishap(d dice) mishap {
+	switch d.IntN(6) {
+	case 0, 1:
+		return mishap{stale: true}
+	case 2:
+		return mishap{partial: true}
+	}
+	return mishap{before: failed(pick(d, fault.Throttled, fault.Unknown, fault.Refused, fault.Partial))}
+}
+
+func writeMishap(d dice, op string) mishap {
+	switch op {
+	case memledger.OpLoad, memledger.OpLoadRegion:
+		return mishap{before: failed(pick(d, fault.Throttled, fault.Unknown, fault.Refused))}
+	case memledger.OpSave, memledger.OpSaveRegion:
+		if d.chance(0.2) { // the client's own retry met the version that its first try had written
+			return mishap{after: failed(fault.Conflict)}
+		}
+	case opMark:
+		if d.chance(0.2) {
+			return mishap{before: failed(pick(d, fault.TooYoung, fault.Gone))}
+		}
+	}
+	switch d.IntN(8) {
+	case 0, 1, 2:
+		return mishap{after: failed(fault.Unknown)}
+	case 3:
+		return mishap{twice: !isLedger(op)}
+	case 4:
+		return mishap{before: failed(fault.Conflict)}
+	}
+	return mishap{before: failed(pick(d, fault.Throttled, fault.Refused, fault.Unknown))}
+}
