@@ -116,6 +116,9 @@ func newDesk(t *testing.T) *desk {
 
 func (d *desk) deliver(t *testing.T, n notify.Notice) notify.Result {
 	t.Helper()
+	if n.At.After(d.now) {
+		d.now = n.At
+	}
 	res, err := d.Deliver(context.Background(), n)
 	if err != nil {
 		t.Fatalf("deliver %s: %v", n.Key, err)

@@ -11,6 +11,20 @@ import (
 // what is told when there is no state to keep it in, such as while the ledger cannot be written.
 const AgainMin = 10 * time.Minute
 
+// aheadMax is how far a notice may be dated ahead of the clock here. It is far more than clocks of AWS differ.
+const aheadMax = 5 * time.Minute
+
+// dated brings a notice of a clock that is fast back to now. Remembered as it came, it would silence the condition until that time.
+func (n Notice) dated(now time.Time) Notice {
+	if n.At.Sub(now) > aheadMax {
+		n.At = now
+	}
+	if n.Since.After(n.At) {
+		n.Since = n.At
+	}
+	return n
+}
+
 // Told is what a channel was told last of a condition.
 type Told struct {
 	// Since is when the condition had begun, At when the notice was decided.
