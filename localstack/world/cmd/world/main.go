@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -62,7 +63,7 @@ func parse(args []string) (settings, error) {
 	if fs.NArg() > 0 {
 		return s, fmt.Errorf("unexpected %q", fs.Arg(0))
 	}
-	if s.speed < 0 || s.speed > 3600 {
+	if math.IsNaN(s.speed) || s.speed < 0 || s.speed > 3600 {
 		return s, fmt.Errorf("speed %v, want 0 to 3600", s.speed)
 	}
 	host, _, err := net.SplitHostPort(s.listen)

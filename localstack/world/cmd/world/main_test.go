@@ -137,6 +137,7 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		{[]string{"--listen", "example.com:1"}, "loopback"},
 		{[]string{"--listen", "4599"}, "listen"},
 		{[]string{"--speed", "-1"}, "speed"},
+		{[]string{"--speed", "NaN"}, "speed"},
 		{[]string{"--incident", "flood", "--listen", "127.0.0.1:0"}, "no incident"},
 		{[]string{"more"}, "unexpected"},
 		{[]string{"--sweep", "/nowhere/bootstrap", "--listen", "127.0.0.1:0"}, "nowhere"},
