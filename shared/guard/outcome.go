@@ -123,24 +123,28 @@ func Return(r RegionState, group string, ids []string) RegionState {
 // refusedGrace is how long a member that AWS called too young is left alone.
 const refusedGrace = 5 * time.Minute
 
-// Settle records what became of a reservation: OutcomeDone, OutcomeUnknown, or "" when certainly nothing happened, which gives it
-// back. tooYoung says that AWS refused because of the member's age.
-func Settle(s State, id, outcome string, now time.Time, tooYoung bool) State {
+// Settle records what became of a reservation: OutcomeDone or OutcomeUnknown. Both stay spent.
+func Settle(s State, id, outcome string) State {
 	s.Marks = slices.Clone(s.Marks)
+	if i := slices.IndexFunc(s.Marks, func(m Mark) bool { return m.ID == id }); i >= 0 {
+		s.Marks[i].Outcome = outcome
+	}
+	return s
+}
+
+// GiveBack takes out a reservation of which certainly nothing came. tooYoungAt is when AWS refused because of the member's age, which
+// leaves the member alone for a while; zero if that was not the reason.
+func GiveBack(s State, id string, tooYoungAt time.Time) State {
 	i := slices.IndexFunc(s.Marks, func(m Mark) bool { return m.ID == id })
 	if i < 0 {
 		return s
 	}
-	if outcome != "" {
-		s.Marks[i].Outcome = outcome
-		return s
-	}
 	member := s.Marks[i].Member
-	s.Marks = slices.Delete(s.Marks, i, i+1)
-	if tooYoung {
+	s.Marks = slices.Delete(slices.Clone(s.Marks), i, i+1)
+	if !tooYoungAt.IsZero() {
 		s.Members = slices.Clone(s.Members)
 		if j, ok := memberAt(s.Members, member); ok {
-			s.Members[j].NoMarkBefore = At(now.Add(refusedGrace))
+			s.Members[j].NoMarkBefore = At(tooYoungAt.Add(refusedGrace))
 		}
 	}
 	return s

@@ -139,15 +139,15 @@ func TestASettledReservation(t *testing.T) {
 	s := guard.State{Members: []guard.MemberState{{ID: "i-1"}, {ID: "i-2"}}}
 	s = guard.Reserve(s, []guard.Action{{ID: "a", Member: "i-1", Weight: 2, Note: "n"}, {ID: "b", Member: "i-2"}}, now, false)
 	want(t, "reserved", fmt.Sprint(s.Marks[0]), fmt.Sprint(guard.Mark{ID: "a", Member: "i-1", At: guard.At(now), By: "guard", Outcome: guard.OutcomeReserved, Weight: 2, Note: "n"}))
-	want(t, "done", guard.Settle(s, "a", guard.OutcomeDone, now, false).Marks[0].Outcome, guard.OutcomeDone)
-	back := guard.Settle(s, "a", "", now, true)
+	want(t, "done", guard.Settle(s, "a", guard.OutcomeDone).Marks[0].Outcome, guard.OutcomeDone)
+	back := guard.GiveBack(s, "a", now)
 	if len(back.Marks) != 1 || back.Marks[0].ID != "b" || back.Members[0].NoMarkBefore != guard.At(now.Add(5*time.Minute)) || back.Members[1].NoMarkBefore != 0 {
 		t.Errorf("a member that was too young: %+v", back)
 	}
 	if len(s.Marks) != 2 || s.Members[0].NoMarkBefore != 0 {
 		t.Error("the given state was changed")
 	}
-	if got := guard.Settle(s, "no such", "", now, true); len(got.Marks) != 2 {
+	if got := guard.GiveBack(s, "no such", now); len(got.Marks) != 2 {
 		t.Error("an unknown reservation changes something")
 	}
 }

@@ -88,14 +88,12 @@ func (k *look) noticeMembers() {
 		if d.Reason != ReasonHeld && k.next.Hold == nil && k.now.sub(v.next.BrokenSince) >= seconds(k.p.DeferredPageSeconds) {
 			stuck = append(stuck, fmt.Sprintf("%s since %s (%s%s)", d.Member, clock(v.next.BrokenSince), d.Reason, suffix(d.Text)))
 		}
-		switch d.Reason {
-		case ReasonBudget:
-			if k.limits.Day >= k.limits.DayMax {
-				daily = append(daily, d.Member)
-			}
-		case ReasonCannotReplace:
+		switch {
+		case d.Reason == ReasonBudget && k.limits.Day >= k.limits.DayMax:
+			daily = append(daily, d.Member)
+		case d.Reason == ReasonCannotReplace:
 			k.page(Page{Key: PageCannotReplace, Urgent: true, Text: "a broken member cannot be replaced: " + d.Text})
-		case ReasonLastInstance:
+		case d.Reason == ReasonLastInstance:
 			k.page(Page{Key: PageLastInstance, Urgent: true, Text: d.Member + " is broken and the only member in service; act_on_last_instance is false"})
 		}
 	}

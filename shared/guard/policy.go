@@ -106,8 +106,9 @@ type Key struct {
 	list   bool // dependencies, hold_processes and queue have their own decoders
 }
 
-func numberKey(name string, def string, lo, hi int, field func(*Policy) *int, meaning string) Key {
-	return Key{Name: name, Default: def, Min: lo, Max: hi, number: field, Meaning: meaning}
+func numberKey(k Key, field func(*Policy) *int) Key {
+	k.number = field
+	return k
 }
 
 func flagKey(name, def string, field func(*Policy) *bool, meaning string) Key {
@@ -136,61 +137,61 @@ func shapeKeys() []Key {
 
 func diagnosisKeys() []Key {
 	return []Key{
-		numberKey("heartbeat_fresh_seconds", "60", 10, 3600, func(p *Policy) *int { return &p.HeartbeatFreshSeconds }, "a beat that has not advanced for longer is late"),
-		numberKey("heartbeat_stale_seconds", "180", 10, 3600, func(p *Policy) *int { return &p.HeartbeatStaleSeconds }, "a beat that has not advanced for longer is stale; above heartbeat_fresh_seconds"),
-		numberKey("first_heartbeat_seconds", "900", 60, 86400, func(p *Policy) *int { return &p.FirstHeartbeatSeconds }, "from InService: how long a member may go without a first beat"),
-		numberKey("boot_grace_seconds", "300", 0, 7200, func(p *Policy) *int { return &p.BootGraceSeconds }, "the effective grace is the larger of this and the group's own"),
-		numberKey("confirm_sweeps", "2", 1, 10, func(p *Policy) *int { return &p.ConfirmSweeps }, "looks with the same verdict, at least half a sweep interval apart, before a mark or a restore"),
-		numberKey("disagree_seconds", "900", 60, 86400, func(p *Policy) *int { return &p.DisagreeSeconds }, "the load balancer alone says unhealthy, the heartbeat says ok: broken after this long"),
+		numberKey(Key{Name: "heartbeat_fresh_seconds", Default: "60", Min: 10, Max: 3600, Meaning: "a beat that has not advanced for longer is late"}, func(p *Policy) *int { return &p.HeartbeatFreshSeconds }),
+		numberKey(Key{Name: "heartbeat_stale_seconds", Default: "180", Min: 10, Max: 3600, Meaning: "a beat that has not advanced for longer is stale; above heartbeat_fresh_seconds"}, func(p *Policy) *int { return &p.HeartbeatStaleSeconds }),
+		numberKey(Key{Name: "first_heartbeat_seconds", Default: "900", Min: 60, Max: 86400, Meaning: "from InService: how long a member may go without a first beat"}, func(p *Policy) *int { return &p.FirstHeartbeatSeconds }),
+		numberKey(Key{Name: "boot_grace_seconds", Default: "300", Min: 0, Max: 7200, Meaning: "the effective grace is the larger of this and the group's own"}, func(p *Policy) *int { return &p.BootGraceSeconds }),
+		numberKey(Key{Name: "confirm_sweeps", Default: "2", Min: 1, Max: 10, Meaning: "looks with the same verdict, at least half a sweep interval apart, before a mark or a restore"}, func(p *Policy) *int { return &p.ConfirmSweeps }),
+		numberKey(Key{Name: "disagree_seconds", Default: "900", Min: 60, Max: 86400, Meaning: "the load balancer alone says unhealthy, the heartbeat says ok: broken after this long"}, func(p *Policy) *int { return &p.DisagreeSeconds }),
 		flagKey("self_report_alone", "false", func(p *Policy) *bool { return &p.SelfReportAlone }, "whether a failing heartbeat is enough without a second witness"),
 	}
 }
 
 func correlationKeys() []Key {
 	return []Key{
-		numberKey("correlated_percent", "25", 1, 50, func(p *Policy) *int { return &p.CorrelatedPercent }, "hold when the bad members are at least max(correlated_min, this percent of the eligible, rounded up)"),
-		numberKey("correlated_min", "2", 2, 10, func(p *Policy) *int { return &p.CorrelatedMin }, "the floor of correlated_percent and zone_percent, in members"),
-		numberKey("zone_percent", "50", 1, 100, func(p *Policy) *int { return &p.ZonePercent }, "the same within one Availability Zone"),
-		numberKey("onset_count", "3", 2, 100, func(p *Policy) *int { return &p.OnsetCount }, "hold when at least max(this, 1 % of the eligible) members began to fail within the window"),
-		numberKey("onset_window_seconds", "300", 60, 3600, func(p *Policy) *int { return &p.OnsetWindowSeconds }, "the window of onset_count, over the group and over the Region"),
-		numberKey("rolling_percent", "25", 1, 100, func(p *Policy) *int { return &p.RollingPercent }, "hold when at least max(3, this percent of the eligible) different members were bad or terminated for health within the window"),
-		numberKey("rolling_window_seconds", "3600", 300, 86400, func(p *Policy) *int { return &p.RollingWindowSeconds }, "the window of rolling_percent"),
+		numberKey(Key{Name: "correlated_percent", Default: "25", Min: 1, Max: 50, Meaning: "hold when the bad members are at least max(correlated_min, this percent of the eligible, rounded up)"}, func(p *Policy) *int { return &p.CorrelatedPercent }),
+		numberKey(Key{Name: "correlated_min", Default: "2", Min: 2, Max: 10, Meaning: "the floor of correlated_percent and zone_percent, in members"}, func(p *Policy) *int { return &p.CorrelatedMin }),
+		numberKey(Key{Name: "zone_percent", Default: "50", Min: 1, Max: 100, Meaning: "the same within one Availability Zone"}, func(p *Policy) *int { return &p.ZonePercent }),
+		numberKey(Key{Name: "onset_count", Default: "3", Min: 2, Max: 100, Meaning: "hold when at least max(this, 1 % of the eligible) members began to fail within the window"}, func(p *Policy) *int { return &p.OnsetCount }),
+		numberKey(Key{Name: "onset_window_seconds", Default: "300", Min: 60, Max: 3600, Meaning: "the window of onset_count, over the group and over the Region"}, func(p *Policy) *int { return &p.OnsetWindowSeconds }),
+		numberKey(Key{Name: "rolling_percent", Default: "25", Min: 1, Max: 100, Meaning: "hold when at least max(3, this percent of the eligible) different members were bad or terminated for health within the window"}, func(p *Policy) *int { return &p.RollingPercent }),
+		numberKey(Key{Name: "rolling_window_seconds", Default: "3600", Min: 300, Max: 86400, Meaning: "the window of rolling_percent"}, func(p *Policy) *int { return &p.RollingWindowSeconds }),
 	}
 }
 
 func budgetKeys() []Key {
-	inFlight := numberKey("max_in_flight", "1", 0, 100, func(p *Policy) *int { return &p.MaxInFlight }, "marks whose replacement does not serve yet")
+	inFlight := numberKey(Key{Name: "max_in_flight", Default: "1", Min: 0, Max: 100, Meaning: "marks whose replacement does not serve yet"}, func(p *Policy) *int { return &p.MaxInFlight })
 	inFlight.Ceiling = "max(1, 5 % of the members)"
-	ten := numberKey("marks_per_10_minutes", "1", 0, limitUnbounded, func(p *Policy) *int { return &p.MarksPer10Minutes }, "per group; health terminations by AWS or a person count too")
+	ten := numberKey(Key{Name: "marks_per_10_minutes", Default: "1", Min: 0, Max: limitUnbounded, Meaning: "per group; health terminations by AWS or a person count too"}, func(p *Policy) *int { return &p.MarksPer10Minutes })
 	ten.Ceiling = "max(1, 5 % of the members)"
-	hour := numberKey("marks_per_hour", "3", 0, limitUnbounded, func(p *Policy) *int { return &p.MarksPerHour }, "per group, the same")
+	hour := numberKey(Key{Name: "marks_per_hour", Default: "3", Min: 0, Max: limitUnbounded, Meaning: "per group, the same"}, func(p *Policy) *int { return &p.MarksPerHour })
 	hour.Ceiling = "max(3, 10 % of the members)"
-	day := numberKey("marks_per_day", "8", 0, limitUnbounded, func(p *Policy) *int { return &p.MarksPerDay }, "per group, the same")
+	day := numberKey(Key{Name: "marks_per_day", Default: "8", Min: 0, Max: limitUnbounded, Meaning: "per group, the same"}, func(p *Policy) *int { return &p.MarksPerDay })
 	day.Ceiling = "max(8, 50 % of the members)"
-	region := numberKey("region_marks_per_hour", "6", 0, limitUnbounded, func(p *Policy) *int { return &p.RegionMarksPerHour }, "over all groups of the Region; in /holdfast/defaults only")
+	region := numberKey(Key{Name: "region_marks_per_hour", Default: "6", Min: 0, Max: limitUnbounded, Meaning: "over all groups of the Region; in /holdfast/defaults only"}, func(p *Policy) *int { return &p.RegionMarksPerHour })
 	region.DefaultsOnly = true
 	region.Ceiling = "max(6, 10 % of the Region's eligible members)"
 	return []Key{
 		inFlight, ten, hour, day, region,
-		numberKey("capacity_loss_percent_max", "50", 1, 100, func(p *Policy) *int { return &p.CapacityLossPercentMax }, "of the desired weight, by this mark and everything in flight"),
-		numberKey("min_healthy_percent", "50", 0, 100, func(p *Policy) *int { return &p.MinHealthyPercent }, "healthy weight after the mark, of the desired weight"),
+		numberKey(Key{Name: "capacity_loss_percent_max", Default: "50", Min: 1, Max: 100, Meaning: "of the desired weight, by this mark and everything in flight"}, func(p *Policy) *int { return &p.CapacityLossPercentMax }),
+		numberKey(Key{Name: "min_healthy_percent", Default: "50", Min: 0, Max: 100, Meaning: "healthy weight after the mark, of the desired weight"}, func(p *Policy) *int { return &p.MinHealthyPercent }),
 		flagKey("act_on_last_instance", "false", func(p *Policy) *bool { return &p.ActOnLastInstance }, "whether the only member of a group may be marked; then capacity and min-healthy do not apply to it"),
 		flagKey("respect_scale_in_protection", "true", func(p *Policy) *bool { return &p.RespectScaleInProtection }, "protected members are deferred"),
-		numberKey("converge_failures", "2", 1, 10, func(p *Policy) *int { return &p.ConvergeFailures }, "replacements in a row that did not serve before repair is called useless"),
-		numberKey("replacement_timeout_seconds", "900", 60, 86400, func(p *Policy) *int { return &p.ReplacementTimeoutSeconds }, "a mark in flight for longer is paged"),
-		numberKey("deferred_page_seconds", "1800", 60, 86400, func(p *Policy) *int { return &p.DeferredPageSeconds }, "a broken member deferred for longer is paged"),
+		numberKey(Key{Name: "converge_failures", Default: "2", Min: 1, Max: 10, Meaning: "replacements in a row that did not serve before repair is called useless"}, func(p *Policy) *int { return &p.ConvergeFailures }),
+		numberKey(Key{Name: "replacement_timeout_seconds", Default: "900", Min: 60, Max: 86400, Meaning: "a mark in flight for longer is paged"}, func(p *Policy) *int { return &p.ReplacementTimeoutSeconds }),
+		numberKey(Key{Name: "deferred_page_seconds", Default: "1800", Min: 60, Max: 86400, Meaning: "a broken member deferred for longer is paged"}, func(p *Policy) *int { return &p.DeferredPageSeconds }),
 	}
 }
 
 func holdKeys() []Key {
 	return []Key{
 		{Name: "hold_processes", Default: "ReplaceUnhealthy, HealthCheck, AZRebalance", list: true, Meaning: "what a hold suspends: a subset of the default that has ReplaceUnhealthy"},
-		numberKey("quiet_seconds", "600", 60, 86400, func(p *Policy) *int { return &p.QuietSeconds }, "how long no trigger may be true before a release"),
-		numberKey("hold_max_seconds", "86400", 600, limitUnbounded, func(p *Policy) *int { return &p.HoldMaxSeconds }, "a hold that lasts longer is paged again and again"),
+		numberKey(Key{Name: "quiet_seconds", Default: "600", Min: 60, Max: 86400, Meaning: "how long no trigger may be true before a release"}, func(p *Policy) *int { return &p.QuietSeconds }),
+		numberKey(Key{Name: "hold_max_seconds", Default: "86400", Min: 600, Max: limitUnbounded, Meaning: "a hold that lasts longer is paged again and again"}, func(p *Policy) *int { return &p.HoldMaxSeconds }),
 		wordKey("hold_exit", []string{ExitOperator, ExitPaced}, func(p *Policy) *string { return &p.HoldExit }, "past hold_max_seconds: wait for a person, or repair the permanently bad one by one"),
-		numberKey("page_repeat_seconds", "1800", 60, 86400, func(p *Policy) *int { return &p.PageRepeatSeconds }, "reminder interval of a condition that lasts"),
+		numberKey(Key{Name: "page_repeat_seconds", Default: "1800", Min: 60, Max: 86400, Meaning: "reminder interval of a condition that lasts"}, func(p *Policy) *int { return &p.PageRepeatSeconds }),
 		{Name: "dependencies", Default: "none", list: true, Max: dependenciesMax, Meaning: "alarms of shared dependencies: alarm, kind (hard or soft), missing (unknown or ok)"},
-		numberKey("alarm_max_age_seconds", "86400", 600, limitUnbounded, func(p *Policy) *int { return &p.AlarmMaxAgeSeconds }, "an alarm red for longer is paged and treated as soft"),
+		numberKey(Key{Name: "alarm_max_age_seconds", Default: "86400", Min: 600, Max: limitUnbounded, Meaning: "an alarm red for longer is paged and treated as soft"}, func(p *Policy) *int { return &p.AlarmMaxAgeSeconds }),
 		{Name: "queue", Default: "none", list: true, Meaning: "workers: sqs_url, or namespace, metric and dimensions; and deep (default 1000)"},
 	}
 }

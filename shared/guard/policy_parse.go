@@ -180,9 +180,9 @@ func wholeNumber(raw json.RawMessage) (int64, error) {
 
 // shown prints a refused value, cut to a length that a page can bear.
 func shown(raw json.RawMessage) string {
-	const max = 60
-	if len(raw) > max {
-		return string(raw[:max]) + "…"
+	const most = 60
+	if len(raw) > most {
+		return string(raw[:most]) + "…"
 	}
 	return string(raw)
 }

@@ -112,12 +112,12 @@ func (r *Resolution) lay(l Layer, keys map[string]Key) (mode string) {
 	default:
 		d := decodeLayer(l.Name, l.Raw, keys)
 		if len(d.problems) == 0 {
-			if rule := r.overlay(d, keys); rule == "" {
+			rule := r.overlay(d, keys)
+			if rule == "" {
 				r.Good[l.Name] = l.Raw
 				return ""
-			} else {
-				d.problems = append(d.problems, Problem{Layer: l.Name, Rule: rule})
 			}
+			d.problems = append(d.problems, Problem{Layer: l.Name, Rule: rule})
 		}
 		mode = readableMode(d, keys)
 		for _, p := range d.problems {

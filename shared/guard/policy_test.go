@@ -42,9 +42,10 @@ func TestEveryNumberHasItsRange(t *testing.T) {
 				return strings.TrimPrefix(rule(r), name+": "+k.Name+": ")
 			}
 			within := []int{k.Min, k.Max}
-			if k.Name == "heartbeat_fresh_seconds" {
+			switch k.Name {
+			case "heartbeat_fresh_seconds":
 				within = []int{k.Min, 179} // its relation to the other is another test
-			} else if k.Name == "heartbeat_stale_seconds" {
+			case "heartbeat_stale_seconds":
 				within = []int{61, k.Max}
 			}
 			for _, n := range within {

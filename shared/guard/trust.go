@@ -180,7 +180,7 @@ func (k *look) keep(v *view) {
 	switch {
 	case v.class == broken && n.BrokenSince == 0:
 		n.BrokenSince = k.now
-	case v.class != broken && !(k.blind() && n.Bad):
+	case v.class != broken && (!k.blind() || !n.Bad):
 		n.BrokenSince = 0 // a blind look that still finds it bad takes nothing back
 	}
 	n.BadAllHold = n.BadAllHold && n.Bad

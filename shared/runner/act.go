@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/fault"
 	"github.com/holdfast-aws/holdfast/shared/guard"
@@ -89,12 +90,15 @@ func outcomeOf(err error) string {
 
 // settle records what became of a mark: a refused one costs nothing, one whose outcome is unknown stays spent.
 func (j *job) settle(s guard.State, a guard.Action, outcome string, err error) guard.State {
-	if outcome == outcomeRefused {
-		j.giveBack([]string{a.ID})
-		outcome = ""
+	if outcome != outcomeRefused {
+		return j.learn(s, func(s guard.State) guard.State { return guard.Settle(s, a.ID, outcome) })
 	}
-	young := errors.Is(err, fault.TooYoung)
-	return j.learn(s, func(s guard.State) guard.State { return guard.Settle(s, a.ID, outcome, j.start, young) })
+	j.giveBack([]string{a.ID})
+	var young time.Time
+	if errors.Is(err, fault.TooYoung) {
+		young = j.start
+	}
+	return j.learn(s, func(s guard.State) guard.State { return guard.GiveBack(s, a.ID, young) })
 }
 
 // readBack notes the reason texts of what was just suspended; if that cannot be read, the next run settles it.

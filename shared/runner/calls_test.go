@@ -15,7 +15,7 @@ import (
 )
 
 // actions are the items of the list of actions.
-func (b *bench) actions(t testing.TB, g *runnertest.Group) []runner.ActionRecord {
+func (b *bench) actions(t *testing.T, g *runnertest.Group) []runner.ActionRecord {
 	t.Helper()
 	list, ok := b.Ledger.(interface {
 		Actions(context.Context, string, time.Time) ([]runner.ActionRecord, error)

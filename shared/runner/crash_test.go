@@ -91,7 +91,7 @@ func TestACrashAtAnyCallWithTwoRipeMembersStaysInTheBudget(t *testing.T) {
 }
 
 // failing is a world whose next sweep holds: six of eight fail at once; somebody had suspended AZRebalance before.
-func failing(t testing.TB, foreign bool) (*bench, *runnertest.Group) {
+func failing(t *testing.T, foreign bool) (*bench, *runnertest.Group) {
 	t.Helper()
 	b, g := quiet(t, 8)
 	if foreign {
@@ -157,7 +157,7 @@ func TestACrashAtAnyCallOfAHoldIsAdoptedOrMadeGood(t *testing.T) {
 
 // releasing gives one world for each sweep of a release, from the first quiet look to the end of the hold, each at the moment of
 // that sweep. Before the hold AWS had called two members Unhealthy, so that restores are part of it.
-func releasing(t testing.TB) []*bench {
+func releasing(t *testing.T) []*bench {
 	t.Helper()
 	b, g := failing(t, false)
 	b.look(t, nil)

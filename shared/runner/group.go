@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/fault"
 	"github.com/holdfast-aws/holdfast/shared/guard"
@@ -257,7 +258,7 @@ func (j *job) withdraw(v guard.Verdict, reason guard.Reason, why string) guard.V
 	}
 	state := j.rec.State
 	for _, m := range marks {
-		state = guard.Settle(state, m.ID, "", j.start, false)
+		state = guard.GiveBack(state, m.ID, time.Time{})
 		v.Deferred = append(v.Deferred, guard.Deferral{Member: m.Member, Reason: reason, Text: why, Broken: true})
 	}
 	state = voidResumes(state, v)
@@ -349,7 +350,7 @@ func (j *job) cancel(marks []guard.Action, why string) {
 	j.giveBack(ids)
 	j.learned = append(j.learned, func(s guard.State) guard.State {
 		for _, id := range ids {
-			s = guard.Settle(s, id, "", j.start, false)
+			s = guard.GiveBack(s, id, time.Time{})
 		}
 		return s
 	})

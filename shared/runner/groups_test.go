@@ -15,7 +15,7 @@ import (
 )
 
 // wide makes one sweep with eight groups at once.
-func (b *bench) wide(t testing.TB, hook runnertest.Hook) runner.Summary {
+func (b *bench) wide(t *testing.T, hook runnertest.Hook) runner.Summary {
 	t.Helper()
 	p := b.Process("wide")
 	p.Hook = hook

@@ -42,7 +42,7 @@ func (b *bench) request() runner.Request {
 }
 
 // look makes one run now, each of its calls passing the hook, which may be nil.
-func (b *bench) look(t testing.TB, hook runnertest.Hook) runner.Summary {
+func (b *bench) look(t *testing.T, hook runnertest.Hook) runner.Summary {
 	t.Helper()
 	p := b.Process(fmt.Sprintf("p%d", b.sweeps+1))
 	p.Hook = hook
@@ -55,13 +55,13 @@ func (b *bench) look(t testing.TB, hook runnertest.Hook) runner.Summary {
 }
 
 // tick lets one interval pass and sweeps.
-func (b *bench) tick(t testing.TB) runner.Summary {
+func (b *bench) tick(t *testing.T) runner.Summary {
 	t.Helper()
 	b.Step()
 	return b.look(t, nil)
 }
 
-func (b *bench) ticks(t testing.TB, n int) {
+func (b *bench) ticks(t *testing.T, n int) {
 	t.Helper()
 	for range n {
 		b.tick(t)
@@ -69,7 +69,7 @@ func (b *bench) ticks(t testing.TB, n int) {
 }
 
 // clone copies the bench with its ledger.
-func (b *bench) clone(t testing.TB) *bench {
+func (b *bench) clone(t *testing.T) *bench {
 	t.Helper()
 	l := memledger.New()
 	ctx := context.Background()
@@ -101,17 +101,17 @@ func (b *bench) clone(t testing.TB) *bench {
 			t.Fatal(err)
 		}
 	}
-	return &bench{World: b.World.Clone(l), sweeps: b.sweeps, sums: slices.Clone(b.sums)}
+	return &bench{World: b.Clone(l), sweeps: b.sweeps, sums: slices.Clone(b.sums)}
 }
 
 // before lets time pass until the next tick would make a call of the given kind, and steps to the moment of that tick without
 // sweeping.
-func (b *bench) before(t testing.TB, kind string) {
+func (b *bench) before(t *testing.T, kind string) {
 	t.Helper()
 	b.beforeCall(t, func(d runnertest.Done) bool { return d.Op == kind })
 }
 
-func (b *bench) beforeCall(t testing.TB, want func(runnertest.Done) bool) {
+func (b *bench) beforeCall(t *testing.T, want func(runnertest.Done) bool) {
 	t.Helper()
 	for range 60 {
 		try := b.clone(t)
@@ -126,7 +126,7 @@ func (b *bench) beforeCall(t testing.TB, want func(runnertest.Done) bool) {
 	t.Fatal("an hour passed without the call that the test waits for")
 }
 
-func (b *bench) state(t testing.TB, g *runnertest.Group) guard.State {
+func (b *bench) state(t *testing.T, g *runnertest.Group) guard.State {
 	t.Helper()
 	rec, err := b.Ledger.Load(context.Background(), g.ARN)
 	if err != nil {
@@ -135,7 +135,7 @@ func (b *bench) state(t testing.TB, g *runnertest.Group) guard.State {
 	return rec.State
 }
 
-func (b *bench) region(t testing.TB) guard.RegionState {
+func (b *bench) region(t *testing.T) guard.RegionState {
 	t.Helper()
 	rec, err := b.Ledger.LoadRegion(context.Background())
 	if err != nil {
@@ -145,7 +145,7 @@ func (b *bench) region(t testing.TB) guard.RegionState {
 }
 
 // last is the newest record of a group.
-func (b *bench) last(t testing.TB, g *runnertest.Group) runner.Report {
+func (b *bench) last(t *testing.T, g *runnertest.Group) runner.Report {
 	t.Helper()
 	for i := len(b.Reports) - 1; i >= 0; i-- {
 		if b.Reports[i].ARN == g.ARN {
@@ -157,7 +157,7 @@ func (b *bench) last(t testing.TB, g *runnertest.Group) runner.Report {
 }
 
 // reason is why a member was deferred in the newest record, "" if it was not.
-func (b *bench) reason(t testing.TB, g *runnertest.Group, id string) guard.Reason {
+func (b *bench) reason(t *testing.T, g *runnertest.Group, id string) guard.Reason {
 	t.Helper()
 	for _, d := range b.last(t, g).Verdict.Deferred {
 		if d.Member == id {
@@ -173,7 +173,7 @@ func (b *bench) pages(key string) []runner.Notice {
 }
 
 // quiet is a world with one group of n members that was swept for a while.
-func quiet(t testing.TB, n int) (*bench, *runnertest.Group) {
+func quiet(t *testing.T, n int) (*bench, *runnertest.Group) {
 	t.Helper()
 	b := newBench()
 	g := b.Add("web", n)
@@ -182,7 +182,7 @@ func quiet(t testing.TB, n int) (*bench, *runnertest.Group) {
 }
 
 // ripe is a world in which the next sweep marks one of the given members: they are broken and confirmed.
-func ripe(t testing.TB, n int, members ...int) (*bench, *runnertest.Group) {
+func ripe(t *testing.T, n int, members ...int) (*bench, *runnertest.Group) {
 	t.Helper()
 	b, g := quiet(t, n)
 	b.Break(g, members...)

@@ -11,7 +11,7 @@ import (
 
 // pacing gives one world for each sweep of a paced exit that makes a call, each at the moment of that sweep: two of eight members are
 // bad for good, AWS calls both Unhealthy, and the hold is past its maximum.
-func pacing(t testing.TB) []*bench {
+func pacing(t *testing.T) []*bench {
 	t.Helper()
 	b := newBench()
 	g := b.Add("web", 8)

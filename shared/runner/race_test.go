@@ -26,7 +26,7 @@ type race struct {
 	errs  []error
 }
 
-func start(t testing.TB, from *bench, entries []entry) (runnertest.Scene, *race) {
+func start(t *testing.T, from *bench, entries []entry) (runnertest.Scene, *race) {
 	t.Helper()
 	r := &race{bench: from.clone(t), sums: make([]runner.Summary, len(entries)), errs: make([]error, len(entries))}
 	r.bench.Pages = nil
@@ -117,7 +117,7 @@ func TestTwoRipeMembersAndABudgetOfOneGiveOneMarkInEveryOrder(t *testing.T) {
 
 // sixRipe is a group of fourteen in which six members became ripe one after the other while they were protected. The rules of many
 // members are moved out of the way: each needs seven.
-func sixRipe(t testing.TB) *bench {
+func sixRipe(t *testing.T) *bench {
 	t.Helper()
 	b := newBench()
 	g := b.Add("web", 14)

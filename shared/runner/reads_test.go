@@ -25,7 +25,7 @@ func failOn(g *runnertest.Group, err error, ops ...string) runnertest.Hook {
 
 // repairWellHold has one group with a ripe member, one that is well and one that fails at once; the next sweep marks in the first
 // and holds the last.
-func repairWellHold(t testing.TB) (b *bench, repair, well, hold *runnertest.Group) {
+func repairWellHold(t *testing.T) (b *bench, repair, well, hold *runnertest.Group) {
 	t.Helper()
 	b = newBench()
 	repair, well, hold = b.Add("repair", 8), b.Add("well", 8), b.Add("hold", 8)
