@@ -26,7 +26,7 @@ func (s *sweep) vanished(all []guard.Group) {
 		if Shard(arn, s.req.Shards) != s.req.Shard || slices.ContainsFunc(all, func(g guard.Group) bool { return g.ARN == arn }) {
 			continue
 		}
-		name := arn[strings.LastIndexByte(arn, '/')+1:]
+		name := nameOf(arn)
 		text := name + " was guarded and is not any more: it was deleted or lost the tag holdfast:guard=true"
 		rec, err := s.p.Ledger.Load(s.work, arn)
 		if err != nil {
@@ -44,6 +44,14 @@ func (s *sweep) vanished(all []guard.Group) {
 		s.extra = append(s.extra, GroupResult{Group: name, Failure: text})
 		s.deltas = append(s.deltas, guard.RegionDelta{Group: arn, Forget: true})
 	}
+}
+
+// nameOf is the name in a group's ARN, which may have slashes of its own; an ARN of another form names itself.
+func nameOf(arn string) string {
+	if _, name, ok := strings.Cut(arn, ":autoScalingGroupName/"); ok {
+		return name
+	}
+	return arn
 }
 
 func (s *sweep) summary() Summary {
