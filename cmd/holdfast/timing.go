@@ -66,6 +66,8 @@ func timingFlags(fs *flag.FlagSet) *timings {
 	span(&b.Stale, "stale", seconds(p.HeartbeatStaleSeconds), "heartbeat_stale_seconds of the policy")
 	fs.Float64Var(&t.prices.Writes, "write-price", t.prices.Writes, "dollars per million write units; preset: us-east-1")
 	fs.Float64Var(&t.prices.Reads, "read-price", t.prices.Reads, "dollars per million read units; preset: us-east-1")
+	fs.Float64Var(&t.prices.WriteUnit, "write-unit-price", t.prices.WriteUnit, "dollars per provisioned write unit and hour; preset: us-east-1")
+	fs.Float64Var(&t.prices.ReadUnit, "read-unit-price", t.prices.ReadUnit, "dollars per provisioned read unit and hour; preset: us-east-1")
 	return t
 }
 
@@ -134,11 +136,12 @@ func stated(d time.Duration) string {
 
 // writeBeats prints the cost of heartbeats at the chosen interval and, to compare, at a few others.
 func writeBeats(b *strings.Builder, beats timing.Beats, p timing.Prices) {
-	fmt.Fprintf(b, "\nheartbeats of %d instances, 30 days, $%g per million writes and $%g per million reads:\n", beats.Instances, p.Writes, p.Reads)
+	fmt.Fprintf(b, "\nheartbeats of %d instances, 30 days, $%g per million writes and $%g per million reads;\n", beats.Instances, p.Writes, p.Reads)
+	fmt.Fprintf(b, "provisioned $%g and $%g per unit and hour, %.0f %% used:\n", p.WriteUnit, p.ReadUnit, 100*timing.Utilization)
 	intervals := []time.Duration{5 * time.Second, 10 * time.Second, 15 * time.Second, 20 * time.Second, 30 * time.Second, beats.Every}
 	slices.Sort(intervals)
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "EVERY\tWRITES/S\tWRITES $\tREADS $\tTOTAL $\tLOST BEATS UNTIL LATE\tUNTIL STALE\t")
+	_, _ = fmt.Fprintln(w, "EVERY\tWRITES/S\tWRITES $\tREADS $\tTOTAL $\tWRITE/READ UNITS\tPROVISIONED $\tLOST BEATS UNTIL LATE\tUNTIL STALE\t")
 	for _, every := range slices.Compact(intervals) {
 		one := beats
 		one.Every = every
@@ -146,8 +149,8 @@ func writeBeats(b *strings.Builder, beats timing.Beats, p timing.Prices) {
 		if every == beats.Every {
 			mark = "<"
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%.1f\t%.2f\t%.2f\t%.2f\t%d\t%d\t%s\n", every, one.WritesPerSecond(), one.WriteCost(p), one.ReadCost(p),
-			one.WriteCost(p)+one.ReadCost(p), one.MissedUntilLate(), one.MissedUntilStale(), mark)
+		_, _ = fmt.Fprintf(w, "%s\t%.1f\t%.2f\t%.2f\t%.2f\t%d/%d\t%.2f\t%d\t%d\t%s\n", every, one.WritesPerSecond(), one.WriteCost(p), one.ReadCost(p),
+			one.WriteCost(p)+one.ReadCost(p), one.WriteUnits(), one.ReadUnits(), one.ProvisionedCost(p), one.MissedUntilLate(), one.MissedUntilStale(), mark)
 	}
 	_ = w.Flush()
 }

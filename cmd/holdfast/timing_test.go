@@ -19,8 +19,9 @@ func TestTimingShowsItsSums(t *testing.T) {
 		{"a restart that is called a failure", []string{"--restart", "40s"}, exitNo, []string{"PROBLEM  restart-budget: "}},
 		{"an objective that is missed", []string{"--objective", "30s"}, exitNo, []string{"PROBLEM  recovery-objective: detection window 3 x 10s + 5s = 35s is above the recovery objective 30s"}},
 		{"one lost probe", []string{"--unhealthy", "1"}, exitNo, []string{"PROBLEM  unhealthy-count: "}},
-		{"heartbeats", []string{"--heartbeats", "1000", "--every", "10"}, exitOK, []string{"heartbeats of 1000 instances", "10s    100.0     162.00    5.40     167.40   4                      16           <", "30s    33.3"}},
+		{"heartbeats", []string{"--heartbeats", "1000", "--every", "10"}, exitOK, []string{"heartbeats of 1000 instances", "10s    100.0     162.00    5.40     167.40   143/24            69.17          4                      16           <", "30s    33.3"}},
 		{"prices of another Region", []string{"--heartbeats", "1000", "--write-price", "1.25", "--read-price", "0.25"}, exitOK, []string{"10s    100.0     324.00    10.80"}},
+		{"prices of provisioned units", []string{"--heartbeats", "1000", "--write-unit-price", "0.0013", "--read-unit-price", "0"}, exitOK, []string{"provisioned $0.0013 and $0 per unit and hour, 70 % used", "143/24            133.85"}},
 		{"a slow heartbeat", []string{"--heartbeats", "10", "--every", "45s"}, exitNo, []string{"PROBLEM  heartbeat-interval: ", "45s"}},
 		{"a heartbeat that never comes", []string{"--heartbeats", "10", "--every", "0"}, exitNo, []string{"PROBLEM  negative: beats every 0s"}},
 	} {

@@ -2,6 +2,7 @@ package timing
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -11,12 +12,24 @@ const Month = 30 * 24 * time.Hour
 // RuleBeats is the rule that a single lost beat must not make a member late.
 const RuleBeats = "heartbeat-interval"
 
-// Prices are those of DynamoDB on demand, in US dollars per million request units.
-type Prices struct{ Writes, Reads float64 }
+// Prices are those of DynamoDB in US dollars.
+type Prices struct {
+	// Writes and Reads are on demand, for a million request units.
+	Writes, Reads float64
+	// WriteUnit and ReadUnit are provisioned, for one capacity unit an hour.
+	WriteUnit, ReadUnit float64
+}
 
 // ListPrices are those of us-east-1, standard table class, since November 2024. Other Regions have other prices.
-// Source: DynamoDB pricing page, on-demand capacity.
-func ListPrices() Prices { return Prices{Writes: 0.625, Reads: 0.125} }
+// Source: DynamoDB pricing page, on-demand and provisioned capacity.
+func ListPrices() Prices {
+	return Prices{Writes: 0.625, Reads: 0.125, WriteUnit: 0.00065, ReadUnit: 0.00013}
+}
+
+// Utilization is the share of provisioned capacity that the fleet uses, as auto scaling aims at by default: beats come in no even flow,
+// and a lost second must not throttle the next.
+// Source: DynamoDB developer guide, "Managing throughput capacity automatically with DynamoDB auto scaling".
+const Utilization = 0.7
 
 // Beats are the heartbeats of a fleet. A row is below 1 KB: one write unit, and one read unit when it is read strongly consistent.
 // Source: DynamoDB developer guide, "Read and write operations".
@@ -46,6 +59,18 @@ func (b Beats) WriteCost(p Prices) float64 { return b.WritesPerMonth() / 1e6 * p
 // ReadCost is what the guard's looks cost in US dollars for 30 days.
 func (b Beats) ReadCost(p Prices) float64 { return b.ReadsPerMonth() / 1e6 * p.Reads }
 
+// WriteUnits is the provisioned write capacity that the fleet needs, at least 1: writes a second over Utilization, rounded up.
+func (b Beats) WriteUnits() int { return units(b.WritesPerSecond()) }
+
+// ReadUnits is the provisioned read capacity, at least 1. A look reads all rows at once, out of the burst capacity that was not used since the
+// look before. Source: DynamoDB developer guide, "Burst and adaptive capacity": up to 300 seconds of it are kept.
+func (b Beats) ReadUnits() int { return units(perSecond(b.Instances, b.Sweep)) }
+
+// ProvisionedCost is what both capacities cost in US dollars for 30 days.
+func (b Beats) ProvisionedCost(p Prices) float64 {
+	return (float64(b.WriteUnits())*p.WriteUnit + float64(b.ReadUnits())*p.ReadUnit) * Month.Hours()
+}
+
 // MissedUntilLate is how many beats in a row may be lost before a member is called late.
 func (b Beats) MissedUntilLate() int { return missed(b.Fresh, b.Every) }
 
@@ -70,6 +95,11 @@ func perSecond(n int, every time.Duration) float64 {
 		return 0
 	}
 	return float64(n) / every.Seconds()
+}
+
+func units(perSecond float64) int {
+	// A hair less, so that 70 writes a second at 0.7 are 100 units and not 101.
+	return max(1, int(math.Ceil(perSecond/Utilization-1e-9)))
 }
 
 // missed counts the beats that may be lost: after n lost ones the next is due at (n+1) x every, which must be below the limit.

@@ -149,3 +149,27 @@ func TestHeartbeatsThatCannotBe(t *testing.T) {
 		t.Error("beats without an interval have a rate")
 	}
 }
+
+func TestTheCostOfProvisionedCapacity(t *testing.T) {
+	for _, c := range []struct {
+		n                 int
+		every             time.Duration
+		writeUnits, reads int
+		cost              string
+	}{
+		{0, 10 * time.Second, 1, 1, "0.56"},
+		{1, 10 * time.Second, 1, 1, "0.56"},
+		{7, 10 * time.Second, 1, 1, "0.56"},
+		{8, 10 * time.Second, 2, 1, "1.03"}, // 0.8 / 0.7 = 1.14
+		{100, 10 * time.Second, 15, 3, "7.30"},
+		{700, 10 * time.Second, 100, 17, "48.39"}, // exactly 70 writes a second
+		{1000, 10 * time.Second, 143, 24, "69.17"},
+		{10000, 10 * time.Second, 1429, 239, "691.14"},
+	} {
+		b, p := beats(c.n, c.every), timing.ListPrices()
+		cost := fmt.Sprintf("%.2f", b.ProvisionedCost(p))
+		if b.WriteUnits() != c.writeUnits || b.ReadUnits() != c.reads || cost != c.cost {
+			t.Errorf("%d every %s: %d and %d units, $%s; want %d, %d, $%s", c.n, c.every, b.WriteUnits(), b.ReadUnits(), cost, c.writeUnits, c.reads, c.cost)
+		}
+	}
+}
