@@ -35,11 +35,11 @@ type document struct {
 func decodeLayer(layer string, raw []byte, keys map[string]Key) document {
 	d := document{layer: layer}
 	values, err := decodeObject(raw)
+	d.values = values // also of a broken one: somebody may have meant to stop the guard with it
 	if err != nil {
 		d.problems = []Problem{{Layer: layer, Rule: err.Error()}}
 		return d
 	}
-	d.values = values
 	for _, name := range sortedNames(values) {
 		k, ok := keys[name]
 		if !ok {
@@ -58,7 +58,7 @@ func decodeLayer(layer string, raw []byte, keys map[string]Key) document {
 	return d
 }
 
-// decodeObject reads exactly one JSON object and refuses a key that stands twice.
+// decodeObject reads exactly one JSON object and refuses a key that stands twice. Beside an error it gives what stands before it.
 func decodeObject(raw []byte) (map[string]json.RawMessage, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	open, err := dec.Token()
@@ -75,23 +75,23 @@ func decodeObject(raw []byte) (map[string]json.RawMessage, error) {
 	for dec.More() {
 		name, err := dec.Token()
 		if err != nil {
-			return nil, fmt.Errorf("is not JSON: %w", err)
+			return out, fmt.Errorf("is not JSON: %w", err)
 		}
 		var value json.RawMessage
 		if err := dec.Decode(&value); err != nil {
-			return nil, fmt.Errorf("is not JSON: %w", err)
+			return out, fmt.Errorf("is not JSON: %w", err)
 		}
 		key, _ := name.(string)
 		if _, twice := out[key]; twice {
-			return nil, fmt.Errorf("has the key %q twice", key)
+			return out, fmt.Errorf("has the key %q twice", key)
 		}
 		out[key] = value
 	}
 	if _, err := dec.Token(); err != nil {
-		return nil, fmt.Errorf("is not JSON: %w", err)
+		return out, fmt.Errorf("is not JSON: %w", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("has something after the JSON object")
+		return out, errors.New("has something after the JSON object")
 	}
 	return out, nil
 }

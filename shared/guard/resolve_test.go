@@ -82,7 +82,12 @@ func TestAStricterModeInABadLayerStillApplies(t *testing.T) {
 		"observe in a bad layer":       {"", `{"mode": "observe", "x": 1}`, "observe", operatorLayer},
 		"act in a bad layer":           {`{"mode": "observe"}`, `{"mode": "act", "x": 1}`, "observe", guard.LayerDefaults},
 		"a bad mode in a bad layer":    {"", `{"mode": "stop", "x": 1}`, "act", guard.LayerBuiltIn},
-		"a document that is none":      {"", `{"mode": "off"`, "act", guard.LayerBuiltIn},
+		"off before the JSON breaks":   {"", `{"mode": "off", }`, "off", operatorLayer},
+		"off in half a document":       {"", `{"mode": "off"`, "off", operatorLayer},
+		"off, and later act":           {"", `{"mode": "off", "mode": "act"}`, "off", operatorLayer},
+		"act before the JSON breaks":   {`{"mode": "observe"}`, `{"mode": "act", }`, "observe", guard.LayerDefaults},
+		"half a mode":                  {"", `{"mode": "of`, "act", guard.LayerBuiltIn},
+		"a list":                       {"", `["mode", "off"]`, "act", guard.LayerBuiltIn},
 		"less strict than what holds":  {`{"mode": "off"}`, `{"mode": "observe", "x": 1}`, "off", guard.LayerDefaults},
 		"act in a good layer above it": {`{"mode": "off", "x": 1}`, `{"mode": "act"}`, "off", guard.LayerDefaults},
 	}
