@@ -1,6 +1,9 @@
 package guard
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Instant is a moment as Unix milliseconds, which keeps the state of ten thousand members small; 0 says never.
 type Instant int64
@@ -23,7 +26,11 @@ func (i Instant) Time() time.Time {
 
 func (i Instant) add(d time.Duration) Instant { return i + Instant(d.Milliseconds()) }
 
-func (i Instant) sub(j Instant) time.Duration { return time.Duration(i-j) * time.Millisecond }
+// sub is the time from j to i; one longer than the 292 years of a Duration is cut to them, so that it keeps its sign.
+func (i Instant) sub(j Instant) time.Duration {
+	const most = Instant(math.MaxInt64 / time.Millisecond)
+	return time.Duration(min(max(i-j, -most), most)) * time.Millisecond
+}
 
 // State is what the sweeps of one group leave for the next. The ledger keeps it under a version, which is the fence.
 type State struct {
