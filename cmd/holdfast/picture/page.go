@@ -110,3 +110,18 @@ func SVG(id, label string, s drive.Story) (string, error) {
 
 // number writes a quantity with one decimal, and none for whole ones.
 func number(v float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0") }
+
+// Standalone draws one story as a file of its own, with the page's styles and a background, such as the pictures of the README.
+func Standalone(id, label string, s drive.Story) (string, error) {
+	svg, err := SVG(id, label, s)
+	if err != nil {
+		return "", err
+	}
+	_, rest, _ := strings.Cut(pageText, "<style>")
+	style, _, _ := strings.Cut(rest, "</style>")
+	head, body, ok := strings.Cut(svg, ">\n")
+	if !ok {
+		return "", fmt.Errorf("draw %s: the picture has no first line", id)
+	}
+	return head + ">\n<style>" + style + "</style>\n<rect width=\"100%\" height=\"100%\" style=\"fill: var(--panel)\"/>\n" + body, nil
+}
