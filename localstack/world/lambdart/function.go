@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -86,6 +87,11 @@ func Start(ctx context.Context, spec FunctionSpec) (*Function, error) {
 			return nil, fmt.Errorf("start function %s: environment variable %s is reserved", spec.Name, name)
 		}
 	}
+	binary, err := filepath.Abs(spec.Binary) // the process starts in another folder, from which a relative path leads nowhere
+	if err != nil {
+		return nil, fmt.Errorf("start function %s: %w", spec.Name, err)
+	}
+	spec.Binary = binary
 	ctx, stop := context.WithCancel(ctx)
 	f := &Function{spec: spec, out: &output{}, ctx: ctx, stop: stop, slot: make(chan struct{}, 1)}
 	if _, err := f.environment(); err != nil {

@@ -65,6 +65,17 @@ func invoke(t *testing.T, f *lambdart.Function, do string) (lambdart.Result, see
 	return r, s
 }
 
+func startsFromARelativePath(t *testing.T, spec lambdart.FunctionSpec) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec.Binary, err = filepath.Rel(here, spec.Binary); err != nil {
+		t.Fatal(err)
+	}
+	start(t, spec)
+}
+
 func TestARealFunction(t *testing.T) {
 	spec := lambdart.FunctionSpec{
 		Name: "holdfast-sweep", Binary: build(t), Env: map[string]string{"GREETING": "hello"}, Timeout: 20 * time.Second, MemoryMB: 256,
@@ -80,6 +91,7 @@ func TestARealFunction(t *testing.T) {
 		"is found by its name until it is closed":         isFoundByName,
 		"is started again after a panic":                  startsAgain("panic", "string"),
 		"is started again after an exit":                  startsAgain("exit", "Runtime.ExitError"),
+		"is found by a relative path":                     startsFromARelativePath,
 	} {
 		t.Run(name, func(t *testing.T) { check(t, spec) })
 	}
