@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -166,4 +167,38 @@ func TestAPortThatIsTakenEndsTheAgent(t *testing.T) {
 	if len(p.region.Calls()) != 0 {
 		t.Errorf("calls %v", p.region.Calls())
 	}
+}
+
+func TestAFullDisk(t *testing.T) {
+	dir := os.Getenv("HOLDFAST_FULL_DISK")
+	if dir == "" {
+		t.Skip("HOLDFAST_FULL_DISK is not set: it names a small file system, such as a tmpfs of 1 MiB, that this test fills and empties")
+	}
+	p := newPlace(t)
+	a := p.start(t, "checks:\n  - {name: data, type: disk, path: "+dir+", writable: true, every: 1s, timeout: 500ms, failures: 2}\n", "TMPDIR="+dir)
+	until(t, "ok", func() bool { return p.status(t) == "ok" })
+	ballast := filepath.Join(dir, "ballast")
+	t.Cleanup(func() { _ = os.Remove(ballast) }) // the folder is the caller's
+	for size := 256 << 20; size > 0; size /= 2 { // until not even a byte fits
+		_ = appendTo(ballast, size)
+	}
+	must(t, os.WriteFile(ballast+"-proof", nil, 0o600))
+	if err := appendTo(ballast+"-proof", 1); err == nil {
+		t.Fatalf("%s is not full: want a file system of less than 256 MiB", dir)
+	}
+	must(t, os.Remove(ballast+"-proof"))
+	until(t, "failing", func() bool { return p.status(t) == "failing" && a.health() == http.StatusServiceUnavailable })
+	before := p.seq(t)
+	until(t, "beats go on", func() bool { return p.seq(t) > before+2 })
+	must(t, os.Remove(ballast))
+	until(t, "ok again", func() bool { return p.status(t) == "ok" })
+}
+
+func appendTo(path string, size int) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(make([]byte, size))
+	return errors.Join(err, file.Close())
 }

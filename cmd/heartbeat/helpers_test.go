@@ -126,11 +126,13 @@ type place struct {
 	imds     string
 	table    *dynamodb.Client
 	binary   string
+	// interval is the time between two beats, short so that tests are.
+	interval string
 }
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	p := &place{binary: build(t)}
+	p := &place{binary: build(t), interval: "1s"}
 	var err error
 	p.region, err = world.NewRegion(sim.Config{Start: time.Now(), Seed: 1})
 	must(t, err)
@@ -225,7 +227,7 @@ func (p *place) start(t *testing.T, checks string, env ...string) *agent {
 	dir := t.TempDir()
 	a := &agent{listen: freeAddress(t), done: make(chan struct{}), out: &lockedBuffer{}}
 	must(t, os.WriteFile(filepath.Join(dir, "token"), []byte(token), 0o600))
-	text := fmt.Sprintf("table: %s\ninterval: 1s\nlisten: %s\nstatus_token_file: %s\nstart_within: 0s\n%s", world.HeartbeatTable, a.listen, filepath.Join(dir, "token"), checks)
+	text := fmt.Sprintf("table: %s\ninterval: %s\nlisten: %s\nstatus_token_file: %s\nstart_within: 0s\n%s", world.HeartbeatTable, p.interval, a.listen, filepath.Join(dir, "token"), checks)
 	must(t, os.WriteFile(filepath.Join(dir, "heartbeat.yaml"), []byte(text), 0o600))
 	a.cmd = exec.Command(p.binary, "--config", filepath.Join(dir, "heartbeat.yaml"))
 	a.cmd.Env = append([]string{"AWS_ENDPOINT_URL=" + p.url, "AWS_EC2_METADATA_SERVICE_ENDPOINT=" + p.imds}, env...)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -375,4 +376,29 @@ func TestAnAgentIsRefusedWithTheArithmetic(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAClockThatStepsChangesNoRhythm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(t)
+		s.keep = true
+		var off atomic.Int64
+		_, stop := start(t, heartbeat.Options{
+			Connect: connect(s.writer(t, "i-0a", func() time.Time { return time.Now().Add(time.Duration(off.Load())) })),
+		})
+		time.Sleep(5 * time.Second)
+		for _, step := range []time.Duration{0, -time.Hour, 48 * time.Hour} {
+			off.Store(int64(step))
+			before, seq := s.calls.Load(), s.beat(t, "i-0a").Seq
+			time.Sleep(100 * time.Second)
+			b := s.beat(t, "i-0a")
+			if n := s.calls.Load() - before; n != 10 || b.Seq != seq+10 || b.Status != "ok" {
+				t.Errorf("clock off by %s: %d writes, seq %d after %d, %s; want ten of each, and ok", step, n, b.Seq, seq, b.Status)
+			}
+			if more := time.Until(b.At) - step; more > 0 || more < -20*time.Second {
+				t.Errorf("clock off by %s: the stamp is off by %s more", step, more)
+			}
+		}
+		must(t, stop())
+	})
 }
