@@ -223,7 +223,7 @@ func (k *look) measure() {
 	l.RegionHourMax = k.clamp("region_marks_per_hour", k.p.RegionMarksPerHour, max(6, floorPercent(eligible, 10)))
 	for i := range k.next.Marks {
 		m := &k.next.Marks[i]
-		l.add(m, k.now.sub(m.At))
+		l.add(m, k.now.sub(max(m.At, m.Called)))
 		if !m.Closed {
 			k.flying += max(1, m.Weight)
 		}

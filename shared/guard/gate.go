@@ -181,8 +181,11 @@ func gateHeld(k *look, _ *view) answer {
 		return answer{}
 	}
 	a := deny(0, 0, k.next.Hold.Cause)
-	if len(k.triggers) > 0 {
-		a.have, a.limit = k.triggers[0].Have, k.triggers[0].Limit
+	for i := range k.triggers {
+		if t := &k.triggers[i]; t.Limit > 0 { // a dependency has no numbers
+			a.have, a.limit = t.Have, t.Limit
+			break
+		}
 	}
 	return a
 }
@@ -267,6 +270,9 @@ func gateNotConverging(k *look, _ *view) answer {
 func gateWaiting(k *look, v *view) answer {
 	m := k.markOf(v.m.ID)
 	switch {
+	case m != nil && m.Observed && (!m.Closed || v.next.BrokenSince <= m.At):
+		// Its slot comes back as a replacement's would, but one spell of brokenness is one mark: a real one would have ended it.
+		return deny(0, 0, "would have been marked at "+clock(m.At))
 	case m != nil && !m.Closed:
 		return deny(0, 0, fmt.Sprintf("marked by %s at %s and still there", m.By, clock(m.At)))
 	case v.m.Unhealthy:

@@ -47,6 +47,7 @@ func Withhold(in Input, v Verdict) Verdict {
 	v.Pages = slices.Clone(v.Pages)
 	for i := range v.Pages {
 		v.Pages[i].Text = "observe: " + strings.TrimPrefix(v.Pages[i].Text, "observe: ")
+		v.Pages[i].Urgent = false // nobody has to get up for what is only watched
 	}
 	v.State.Unsent = v.Pages
 	return v
@@ -123,13 +124,24 @@ func Return(r RegionState, group string, ids []string) RegionState {
 // refusedGrace is how long a member that AWS called too young is left alone.
 const refusedGrace = 5 * time.Minute
 
-// Settle records what became of a reservation: OutcomeDone or OutcomeUnknown. Both stay spent.
-func Settle(s State, id, outcome string) State {
+// Settle records what became of a reservation, OutcomeDone or OutcomeUnknown, and when the call was answered. Both stay spent.
+func Settle(s State, id, outcome string, at time.Time) State {
 	s.Marks = slices.Clone(s.Marks)
 	if i := slices.IndexFunc(s.Marks, func(m Mark) bool { return m.ID == id }); i >= 0 {
-		s.Marks[i].Outcome = outcome
+		s.Marks[i].Outcome, s.Marks[i].Called = outcome, At(at)
 	}
 	return s
+}
+
+// SettleRegion records in the Region's budget when the call of a reservation was answered.
+func SettleRegion(r RegionState, group, id string, at time.Time) RegionState {
+	r.Marks = slices.Clone(r.Marks)
+	for i := range r.Marks {
+		if r.Marks[i].ID == regionID(group, id) {
+			r.Marks[i].At = max(r.Marks[i].At, At(at))
+		}
+	}
+	return r
 }
 
 // GiveBack takes out a reservation of which certainly nothing came. tooYoungAt is when AWS refused because of the member's age, which

@@ -139,7 +139,7 @@ func TestASettledReservation(t *testing.T) {
 	s := guard.State{Members: []guard.MemberState{{ID: "i-1"}, {ID: "i-2"}}}
 	s = guard.Reserve(s, []guard.Action{{ID: "a", Member: "i-1", Weight: 2, Note: "n"}, {ID: "b", Member: "i-2"}}, now, false)
 	want(t, "reserved", fmt.Sprint(s.Marks[0]), fmt.Sprint(guard.Mark{ID: "a", Member: "i-1", At: guard.At(now), By: "guard", Outcome: guard.OutcomeReserved, Weight: 2, Note: "n"}))
-	want(t, "done", guard.Settle(s, "a", guard.OutcomeDone).Marks[0].Outcome, guard.OutcomeDone)
+	want(t, "done", guard.Settle(s, "a", guard.OutcomeDone, now).Marks[0].Outcome, guard.OutcomeDone)
 	back := guard.GiveBack(s, "a", now)
 	if len(back.Marks) != 1 || back.Marks[0].ID != "b" || back.Members[0].NoMarkBefore != guard.At(now.Add(5*time.Minute)) || back.Members[1].NoMarkBefore != 0 {
 		t.Errorf("a member that was too young: %+v", back)
@@ -236,5 +236,52 @@ func TestObserveLetsAHoldEndThatHadResumedEverything(t *testing.T) {
 	want(t, "pages", pages(v), "released")
 	if v.State.Hold != nil || v.Mode != guard.Watching || len(v.Actions) > 0 {
 		t.Errorf("still %s: %+v, %+v", v.Mode, v.State.Hold, v.Actions)
+	}
+}
+
+func TestObservingMarksAMemberOnceForEachSpell(t *testing.T) {
+	f := guardtest.New(8)
+	f.In.Policy.Mode = guard.ModeObserve
+	spell := func() (marks int) {
+		for range 60 {
+			f.In.Now = f.In.Now.Add(guardtest.Interval)
+			for i := range f.In.Group.Members {
+				f.M(i).Beat.At, f.M(i).Beat.Seq = f.In.Now, f.M(i).Beat.Seq+1
+			}
+			v := guard.Withhold(f.In, guard.Decide(f.In))
+			f.In.State = guard.Reserve(v.State, v.Marks(), f.In.Now, true)
+			marks += len(v.Marks())
+			for _, p := range v.Pages {
+				if p.Urgent {
+					t.Errorf("the page %s is urgent, though nothing is done", p.Key)
+				}
+			}
+		}
+		return marks
+	}
+	for _, c := range []struct {
+		what  string
+		set   func(...int)
+		marks int
+	}{{"an hour of one spell", f.Break, 1}, {"an hour without", f.Heal, 0}, {"an hour of another spell", f.Break, 1}} {
+		c.set(0)
+		if got := spell(); got != c.marks {
+			t.Errorf("%s: %d marks, want %d", c.what, got, c.marks)
+		}
+	}
+}
+
+func TestTheWindowsOfTheBudgetBeginWhenTheCallIsAnswered(t *testing.T) {
+	f := guardtest.New(20)
+	f.In.State.Marks = []guard.Mark{{ID: "a", Member: "gone", At: guard.At(f.In.Now.Add(-10 * time.Minute)), By: "guard", Outcome: guard.OutcomeReserved, Weight: 1}}
+	f.In.Region = guard.ReserveRegion(f.In.Region, f.In.Group.ARN, []guard.Action{{ID: "a"}}, f.In.Now.Add(-time.Hour))
+	if l := guard.Decide(f.In).Limits; l.TenMinutes != 0 || l.RegionHour != 0 {
+		t.Fatalf("limits %+v, want the reservation outside both windows", l)
+	}
+	answered := f.In.Now.Add(-9*time.Minute - 10*time.Second)
+	f.In.State = guard.Settle(f.In.State, "a", guard.OutcomeDone, answered)
+	f.In.Region = guard.SettleRegion(f.In.Region, f.In.Group.ARN, "a", answered)
+	if l := guard.Decide(f.In).Limits; l.TenMinutes != 1 || l.RegionHour != 1 {
+		t.Errorf("limits %+v, want the call in both windows", l)
 	}
 }

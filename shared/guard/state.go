@@ -116,6 +116,9 @@ type Mark struct {
 	ID     string  `json:"id"`
 	Member string  `json:"m"`
 	At     Instant `json:"t"`
+	// Called is when the call was answered, 0 while that is not known: a run may take a while between reservation and call, and the
+	// windows of the budget begin at the later of the two.
+	Called Instant `json:"c,omitempty"`
 	// By is guard or aws.
 	By      string `json:"by"`
 	Outcome string `json:"o"`

@@ -91,7 +91,11 @@ func outcomeOf(err error) string {
 // settle records what became of a mark: a refused one costs nothing, one whose outcome is unknown stays spent.
 func (j *job) settle(s guard.State, a guard.Action, outcome string, err error) guard.State {
 	if outcome != outcomeRefused {
-		return j.learn(s, func(s guard.State) guard.State { return guard.Settle(s, a.ID, outcome) })
+		at := j.o.Now()
+		j.mu.Lock()
+		j.answered = append(j.answered, answered{j.base.ARN, a.ID, at})
+		j.mu.Unlock()
+		return j.learn(s, func(s guard.State) guard.State { return guard.Settle(s, a.ID, outcome, at) })
 	}
 	j.giveBack([]string{a.ID})
 	var young time.Time

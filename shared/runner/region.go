@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/guard"
 )
@@ -25,6 +26,12 @@ type regionBox struct {
 type returned struct {
 	group string
 	ids   []string
+}
+
+// answered is a reservation whose call was made, and when it was answered.
+type answered struct {
+	group, id string
+	at        time.Time
 }
 
 func (b *regionBox) load(ctx context.Context, l Ledger) {
@@ -95,7 +102,7 @@ func (s *sweep) addDelta(d guard.RegionDelta) {
 // saveRegion writes the Region's item once a run, merged again into whatever another run wrote meanwhile.
 func (s *sweep) saveRegion() {
 	b := &s.region
-	if b.readErr != "" || !b.dirty && len(s.returns) == 0 && len(s.deltas) == 0 {
+	if b.readErr != "" || !b.dirty && len(s.returns) == 0 && len(s.answered) == 0 && len(s.deltas) == 0 {
 		return
 	}
 	mine := b.rec
@@ -105,6 +112,9 @@ func (s *sweep) saveRegion() {
 		for _, d := range s.deltas {
 			state, c := guard.MergeRegion(rec.State, d, s.start)
 			rec.State, changed = state, changed || c
+		}
+		for _, a := range s.answered {
+			rec.State, changed = guard.SettleRegion(rec.State, a.group, a.id, a.at), true
 		}
 		for _, r := range s.returns {
 			rec.State, changed = guard.Return(rec.State, r.group, r.ids), true

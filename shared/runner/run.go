@@ -209,10 +209,11 @@ type sweep struct {
 	// after the other.
 	marking sync.Mutex
 
-	mu      sync.Mutex
-	extra   []GroupResult
-	deltas  []guard.RegionDelta
-	returns []returned
+	mu       sync.Mutex
+	extra    []GroupResult
+	deltas   []guard.RegionDelta
+	returns  []returned
+	answered []answered
 }
 
 // job is one group of a run.

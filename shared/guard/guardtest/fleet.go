@@ -170,7 +170,7 @@ func (f *Fleet) carryOut(a guard.Action) {
 		i := slices.IndexFunc(f.In.Group.Members, func(m guard.Member) bool { return m.ID == a.Member })
 		f.M(i).Unhealthy = a.Kind == guard.ActMark
 		if a.Kind == guard.ActMark {
-			f.In.State = guard.Settle(f.In.State, a.ID, guard.OutcomeDone)
+			f.In.State = guard.Settle(f.In.State, a.ID, guard.OutcomeDone, f.In.Now)
 		}
 	}
 }
