@@ -2,97 +2,23 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"os"
+	"net/url"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
-	awsconfig "github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
-	"github.com/aws/smithy-go/logging"
-
 	"github.com/holdfast-aws/holdfast/cmd/holdfast/operator"
-	"github.com/holdfast-aws/holdfast/shared/awsfleet"
-	"github.com/holdfast-aws/holdfast/shared/config"
 	"github.com/holdfast-aws/holdfast/shared/fault"
 	"github.com/holdfast-aws/holdfast/shared/guard"
-	"github.com/holdfast-aws/holdfast/shared/ledger"
-	"github.com/holdfast-aws/holdfast/shared/policystore"
 )
 
 // patience is how long one command may take.
 const patience = 2 * time.Minute
-
-// surroundings are the flags that every command against AWS has.
-type surroundings struct{ stateTable, by *string }
-
-func surroundingFlags(fs *flag.FlagSet) surroundings {
-	return surroundings{
-		stateTable: fs.String("state-table", os.Getenv(config.EnvStateTable), "name or ARN of the state table; preset by "+config.EnvStateTable),
-		by:         fs.String("by", firstSet("HOLDFAST_OPERATOR", "USER", "LOGNAME", "USERNAME"), "who asks, as notices will say; preset by HOLDFAST_OPERATOR or the user's name"),
-	}
-}
-
-func firstSet(names ...string) string {
-	for _, name := range names {
-		if v := os.Getenv(name); v != "" {
-			return v
-		}
-	}
-	return "an unnamed operator"
-}
-
-// desk assembles the real clients from the environment, as the AWS command line does.
-func (u surroundings) desk(ctx context.Context) (*operator.Desk, error) {
-	interval, err := sweepInterval()
-	if err != nil {
-		return nil, err
-	}
-	// What the SDK notes beside its errors is for its own developers; every error comes back and is told.
-	sdk, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithLogger(logging.Nop{}))
-	if err != nil {
-		return nil, fmt.Errorf("load the AWS configuration: %w", err)
-	}
-	if sdk.Region == "" {
-		return nil, errors.New("no AWS Region: set AWS_REGION or a profile with one")
-	}
-	parameters := ssm.NewFromConfig(sdk)
-	fleet := awsfleet.New(awsfleet.API{
-		AutoScaling: autoscaling.NewFromConfig(sdk), LoadBalancing: elasticloadbalancingv2.NewFromConfig(sdk), EC2: ec2.NewFromConfig(sdk),
-	}, awsfleet.Options{})
-	ports := operator.Ports{Fleet: fleet.NewRun(), Policies: policystore.New(parameters), Parameters: operator.NewStore(parameters)}
-	if *u.stateTable != "" {
-		memory, err := ledger.New(dynamodb.NewFromConfig(sdk), ledger.Options{Table: *u.stateTable, Now: time.Now})
-		if err != nil {
-			return nil, err
-		}
-		ports.Ledger = memory
-	}
-	return operator.New(ports, operator.Options{
-		Now: time.Now, NewID: func() string { return rand.Text()[:8] }, By: *u.by, SweepInterval: interval,
-	}), nil
-}
-
-func sweepInterval() (time.Duration, error) {
-	text := os.Getenv(config.EnvSweepInterval)
-	if text == "" {
-		text = config.DefaultSweepInterval
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < config.SweepIntervalMin || d > config.SweepIntervalMax {
-		return 0, fmt.Errorf("%s: %q, want a duration from %s to %s, such as 60s", config.EnvSweepInterval, text, config.SweepIntervalMin, config.SweepIntervalMax)
-	}
-	return d, nil
-}
 
 // parseMixed parses flags before, between and after the other arguments, which it returns; "--" ends the flags.
 func parseMixed(fs *flag.FlagSet, args []string, s streams) (rest []string, code int, ok bool) {
@@ -124,14 +50,27 @@ func failed(name string, err error, s streams) int {
 	switch {
 	case errors.Is(err, operator.ErrRefused):
 		return exitNo
-	case errors.Is(err, fault.Unknown):
-		complain(s, "whether it was done cannot be told: repeat the command, that is safe\n")
+	case errors.Is(err, syscall.ECONNREFUSED):
+		complain(s, "holdfast %s: nothing listens at %s: look at AWS_ENDPOINT_URL\n", name, endpoint(err))
+	case errors.As(err, new(operator.UnsettledError)):
+		complain(s, "holdfast %s: whether it was done cannot be told: repeat the command, that is safe\n", name)
 	case errors.Is(err, fault.Throttled):
-		complain(s, "AWS refuses for the rate of calls, nothing was done: repeat the command in a while\n")
-	case errors.Is(err, fault.Gone):
-		complain(s, "look at the Region and at --state-table\n")
+		complain(s, "holdfast %s: AWS refuses for the rate of calls, nothing was done: repeat the command in a while\n", name)
 	}
 	return exitUsage
+}
+
+// endpoint is where a call was sent.
+func endpoint(err error) string {
+	var call *url.Error
+	if !errors.As(err, &call) {
+		return "the endpoint"
+	}
+	u, parsed := url.Parse(call.URL)
+	if parsed != nil {
+		return call.URL
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 // answered prints an answer: what was done on standard output, warnings on standard error.
@@ -143,7 +82,7 @@ func answered(name string, a operator.Answer, s streams) int {
 		}
 	}
 	for _, line := range a.Warnings {
-		complain(s, "warning: %s\n", line)
+		complain(s, "holdfast %s: warning: %s\n", name, line)
 	}
 	return exitOK
 }
@@ -169,7 +108,7 @@ func (u surroundings) carryOut(ctx context.Context, name string, s streams, ask 
 // status prints what the ledger and reads say: exit 1 when something could not be read.
 func status(ctx context.Context, args []string, s streams) int {
 	fs := flag.NewFlagSet("status", flag.ContinueOnError)
-	u := surroundingFlags(fs)
+	u := tableFlag(fs)
 	asJSON := fs.Bool("json", false, "write one JSON object instead of the table")
 	groups, code, ok := parseMixed(fs, args, s)
 	if !ok {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
+	"os/user"
 	"slices"
 	"strings"
 	"testing"
@@ -198,14 +199,22 @@ func TestASweepObeysWhatAPersonAskedFor(t *testing.T) {
 
 func TestErrorsOfAWSAreToldWithWhatToDo(t *testing.T) {
 	newRegion(t)
-	does(t, exitNo, []string{"status", "--state-table", "elsewhere"}, "what the groups share could not be read: ", "shop/web: could not be read: load state: gone: ", "ResourceNotFound")
-	does(t, exitUsage, []string{"hold", groupName, "--reason", "why", "--state-table", "elsewhere"}, "load state: gone: ", "look at the Region and at --state-table")
+	does(t, exitNo, []string{"status", "--state-table", "elsewhere"}, "what the groups share could not be read: ", `shop/web: could not be read: state table "elsewhere" does not exist in us-east-1 (HOLDFAST_STATE_TABLE)`)
+	does(t, exitUsage, []string{"hold", groupName, "--reason", "why", "--state-table", "elsewhere"}, `holdfast hold: state table "elsewhere" does not exist in us-east-1 (HOLDFAST_STATE_TABLE)`)
 	does(t, exitUsage, []string{"hold", groupName, "--reason", "why", "--state-table", ""}, "set HOLDFAST_STATE_TABLE or --state-table")
 	does(t, exitNo, []string{"hold", "shop/wbe", "--reason", "why"}, `no Auto Scaling group "shop/wbe"`)
-	does(t, exitNo, []string{"status", "shop/wbe"}, "could not be read: no Auto Scaling group of this name")
-	does(t, exitOK, []string{"pause", "off", "--state-table", ""}, "/holdfast/mode: act -> off", "warning: whether holds are in force could not be read")
+	does(t, exitNo, []string{"status", "shop/wbe"}, "shop/wbe: no Auto Scaling group of this name")
+	does(t, exitOK, []string{"pause", "off", "--state-table", ""}, "/holdfast/mode: act -> off", "holdfast pause: warning: whether holds are in force could not be read")
 	t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
-	does(t, exitUsage, []string{"pause"}, "get parameter /holdfast/mode: outcome unknown", "repeat the command, that is safe")
+	does(t, exitUsage, []string{"pause"}, "get parameter /holdfast/mode: outcome unknown", "nothing listens at http://127.0.0.1:1: look at AWS_ENDPOINT_URL")
+	if _, _, errOut := holdfast(t, "pause"); strings.Contains(errOut, "cannot be told") {
+		t.Errorf("a read that failed leaves something in doubt: %s", errOut)
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
+	does(t, exitUsage, []string{"pause"}, "holdfast pause: no AWS credentials: set a profile or AWS_ACCESS_KEY_ID\n")
+	t.Setenv("AWS_ACCESS_KEY_ID", "local")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "local")
 	t.Setenv("AWS_REGION", "")
 	does(t, exitUsage, []string{"pause"}, "no AWS Region")
 	t.Setenv("HOLDFAST_SWEEP_INTERVAL", "60")
@@ -239,5 +248,17 @@ func TestACommandThatIsMisusedAsksAWSNothing(t *testing.T) {
 func TestFlagsMayStandAnywhere(t *testing.T) {
 	newRegion(t)
 	does(t, exitOK, []string{"tune", groupName, "--dry-run", "quiet_seconds=900", "--by", "kim"}, "a dry run writes nothing")
-	does(t, exitNo, []string{"status", "--", "--json"}, "--json: could not be read: no Auto Scaling group")
+	does(t, exitNo, []string{"status", "--", "--json"}, "--json: no Auto Scaling group")
+}
+
+func TestWhoAsksIsTheUserOfTheMachineWhenNothingElseSaysSo(t *testing.T) {
+	newRegion(t)
+	for _, name := range []string{"HOLDFAST_OPERATOR", "USER", "LOGNAME", "USERNAME"} {
+		t.Setenv(name, "")
+	}
+	who, err := user.Current()
+	if err != nil {
+		t.Skipf("this machine does not tell who runs the test: %v", err)
+	}
+	does(t, exitOK, []string{"hold", groupName, "--reason", "why"}, "asked for a hold as "+who.Username+": why")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/fault"
@@ -14,6 +15,23 @@ import (
 
 // ErrRefused is an answer "no" to what was asked, with nothing wrong with AWS or the call; nothing was changed unless it says so.
 var ErrRefused = errors.New("refused")
+
+// UnsettledError is the failure of a write of which nobody can tell whether it was done. Every command may be repeated.
+type UnsettledError struct{ cause error }
+
+// Error is the text of the failure.
+func (e UnsettledError) Error() string { return e.cause.Error() }
+
+// Unwrap gives the failure of the call.
+func (e UnsettledError) Unwrap() error { return e.cause }
+
+// written tells the failure of a write whose outcome is unknown from those of reads, which change nothing.
+func written(err error) error {
+	if errors.Is(err, fault.Unknown) {
+		return UnsettledError{err}
+	}
+	return err
+}
 
 // Ledger is what commands need of the ledger: all but the request is only read.
 type Ledger interface {
@@ -200,3 +218,19 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
 
 // ago is a length of time for people, in whole seconds.
 func ago(d time.Duration) string { return d.Round(time.Second).String() }
+
+// skewAllowed is how far the clocks of a sweep and of a person's machine may differ without a word.
+const skewAllowed = time.Minute
+
+// sweptAgo says how long ago a sweep was, and what it means that it has yet to come.
+func sweptAgo(now, sweep time.Time) string {
+	age := now.Sub(sweep)
+	if age >= -skewAllowed {
+		return ago(max(0, age)) + " ago"
+	}
+	ahead := ago(-age)
+	if strings.HasSuffix(ahead, "m0s") {
+		ahead = strings.TrimSuffix(ahead, "0s")
+	}
+	return "in the future by " + ahead + ": clocks differ"
+}

@@ -86,7 +86,7 @@ func (d *Desk) settled(ctx context.Context, name, value string, cause error) (in
 	if err == nil && now.Value == value {
 		return now.Version, nil
 	}
-	return 0, cause
+	return 0, written(cause)
 }
 
 // parameter reads one parameter; one that does not exist has version 0.

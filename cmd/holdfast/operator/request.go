@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -63,7 +64,7 @@ func (d *Desk) request(ctx context.Context, kind, name, reason string) (Answer, 
 		a.say("%s: replaces the %s that %s asked for at %s (%s), which no sweep has obeyed yet", name, p.Kind, p.By, stamp(p.At), p.Reason)
 	}
 	if err := d.p.Ledger.PutRequest(ctx, f.group.ARN, q); err != nil {
-		return Answer{}, fmt.Errorf("ask for the %s of %s: %w", kind, name, err)
+		return Answer{}, fmt.Errorf("ask for the %s of %s: %w", kind, name, written(err))
 	}
 	a.Changed = true
 	a.say("%s: asked for a %s as %s: %s (request %s)", name, kind, q.By, reason, q.ID)
@@ -90,7 +91,11 @@ func (f *file) done(kind, reason string) string {
 	h := guard.Prepare(f.rec.State, f.res.Policy).Hold
 	switch {
 	case kind == guard.RequestHold && h != nil && h.Sticky && h.ReleaseBy == "":
-		return fmt.Sprintf("is held since %s until a person releases it (%s)", stamp(h.Since.Time()), h.Cause)
+		is := "is held"
+		if h.Observed {
+			is = "would be held (no call was made)"
+		}
+		return fmt.Sprintf("%s since %s until a person releases it (%s)", is, stamp(h.Since.Time()), h.Cause)
 	case kind == guard.RequestRelease && h == nil:
 		return "is not held: there is nothing to release"
 	case kind == guard.RequestRelease && h.ReleaseBy != "":
@@ -110,7 +115,7 @@ func (d *Desk) prospects(a *Answer, f *file, kind string) {
 	name, p := f.group.Name, f.res.Policy
 	switch kind {
 	case guard.RequestHold:
-		a.say("the next sweep, at the latest in %s, suspends %s; until a release nobody in the group is marked", d.o.SweepInterval, strings.Join(p.HoldProcesses, ", "))
+		d.suspending(a, f)
 		a.say("to end it: holdfast release %s --reason TEXT", quoted(name))
 	case guard.RequestRelease:
 		a.say("it takes the place of the quiet time only: a trigger that is still true, the restores, the wait after HealthCheck and the budget stay as they are")
@@ -127,19 +132,58 @@ func (d *Desk) prospects(a *Answer, f *file, kind string) {
 	case p.Action == guard.ActionAlertOnly:
 		a.warn("the group's action is alert-only: no call is made%s", byHand(f, kind))
 	}
-	if late := d.late(f); late != "" {
+	switch late := d.late(f); {
+	case late == "":
+	case f.rec.State.LastSweep.Time().After(d.o.Now()):
+		a.warn("%s", late)
+	default:
 		a.warn("%s: perhaps nobody is there to obey%s", late, byHand(f, kind))
 	}
 }
 
-// late says that the group was not looked at for too long, "" if it was.
+// suspending tells what a hold has suspended and what the next sweep will. Where no call is made there is nothing to foretell.
+func (d *Desk) suspending(a *Answer, f *file) {
+	h := holdOf(guard.Prepare(f.rec.State, f.res.Policy).Hold)
+	switch {
+	case h == nil || len(h.Processes) == 0:
+	case h.Observed:
+		a.say("would have suspended: %s", strings.Join(h.Processes, ", "))
+	default:
+		a.say("suspended by Holdfast: %s", strings.Join(h.Processes, ", "))
+	}
+	if f.res.Policy.Mode != guard.ModeAct || f.res.Policy.Action == guard.ActionAlertOnly {
+		return
+	}
+	var missing, foreign []string
+	for _, p := range f.res.Policy.HoldProcesses {
+		switch {
+		case !slices.ContainsFunc(f.group.Suspended, func(s guard.Suspension) bool { return s.Process == p }):
+			missing = append(missing, p)
+		case h == nil || h.Observed || !slices.Contains(h.Processes, p):
+			foreign = append(foreign, p)
+		}
+	}
+	if len(foreign) > 0 {
+		a.say("suspended already, not by Holdfast: %s", strings.Join(foreign, ", "))
+	}
+	what := "has nothing left to suspend"
+	if len(missing) > 0 {
+		what = "suspends " + strings.Join(missing, ", ")
+	}
+	a.say("the next sweep, at the latest in %s, %s; until a release nobody in the group is marked", d.o.SweepInterval, what)
+}
+
+// late says that the group was not looked at for too long, or by a clock that differs; "" if neither.
 func (d *Desk) late(f *file) string {
 	last := f.rec.State.LastSweep
 	if last == 0 {
 		return "no sweep has looked at this group yet"
 	}
-	if age := d.o.Now().Sub(last.Time()); age > sweepsMissed*d.o.SweepInterval {
-		return "the last sweep was " + ago(age) + " ago, " + stamp(last.Time())
+	switch age := d.o.Now().Sub(last.Time()); {
+	case age > sweepsMissed*d.o.SweepInterval:
+		return "the last sweep was " + sweptAgo(d.o.Now(), last.Time()) + ", " + stamp(last.Time())
+	case age < -skewAllowed:
+		return "the last sweep was " + sweptAgo(d.o.Now(), last.Time())
 	}
 	return ""
 }

@@ -3,11 +3,13 @@ package operator_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/holdfast-aws/holdfast/cmd/holdfast/operator"
+	"github.com/holdfast-aws/holdfast/shared/fault"
 	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/memledger"
 )
@@ -74,6 +76,68 @@ func TestARepeatedCommandChangesNothing(t *testing.T) {
 				t.Errorf("the request became %+v", got)
 			}
 		})
+	}
+}
+
+// What is suspended is told, and what the next sweep will do only where it makes calls.
+func TestARepeatedHoldTellsWhatIsSuspended(t *testing.T) {
+	const theirs = "User suspended at 2026-11-30T11:40:00Z"
+	suspended := func(r *rig, names ...string) {
+		r.edit("web", func(g *guard.Group) {
+			for _, n := range names {
+				g.Suspended = append(g.Suspended, guard.Suspension{Process: n, Reason: theirs})
+			}
+		})
+	}
+	sticky := func(h *guard.Hold) { h.Sticky, h.Cause = true, guard.CauseOperator }
+	for _, c := range []struct {
+		name     string
+		prepare  func(*testing.T, *rig)
+		says     []string
+		foresees bool
+	}{
+		{"a part is suspended", func(t *testing.T, r *rig) { r.held(t, sticky); suspended(r, "ReplaceUnhealthy") },
+			[]string{"suspended by Holdfast: ReplaceUnhealthy", "at the latest in 1m0s, suspends HealthCheck, AZRebalance;"}, true},
+		{"all is suspended, a part by others", func(t *testing.T, r *rig) {
+			r.held(t, sticky)
+			suspended(r, "ReplaceUnhealthy", "HealthCheck", "AZRebalance")
+		}, []string{"suspended by Holdfast: ReplaceUnhealthy", "suspended already, not by Holdfast: HealthCheck, AZRebalance", "has nothing left to suspend"}, true},
+		{"only observed", func(t *testing.T, r *rig) {
+			r.held(t, func(h *guard.Hold) { sticky(h); h.Observed = true })
+			r.shelf.set(guard.ModeParameter, "observe")
+		}, []string{"web: would be held (no call was made) since 2026-11-30 11:50:00Z", "would have suspended: ReplaceUnhealthy"}, false},
+		{"switched off", func(t *testing.T, r *rig) { r.held(t, sticky); r.shelf.set(guard.ModeParameter, "off") },
+			[]string{"web: is held since", "suspended by Holdfast: ReplaceUnhealthy"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			c.prepare(t, r)
+			a, err := r.desk.Hold(t.Context(), "web", "why")
+			must(t, err)
+			tells(t, "lines", a.Lines, c.says...)
+			if got := strings.Contains(strings.Join(a.Lines, "\n"), "the next sweep"); got != c.foresees {
+				t.Errorf("a forecast %v, want %v:\n%s", got, c.foresees, strings.Join(a.Lines, "\n"))
+			}
+		})
+	}
+}
+
+func TestAWriteWhoseOutcomeIsUnknownIsToldFromARead(t *testing.T) {
+	unknown := fmt.Errorf("no answer: %w", fault.Unknown)
+	for name, c := range map[string]struct {
+		spoil func(*rig)
+		want  bool
+	}{
+		"the read":        {func(r *rig) { r.ledger.FailBefore(r.ledger.Calls()+1, unknown) }, false},
+		"the write":       {func(r *rig) { r.ledger.FailBefore(r.ledger.Calls()+3, unknown) }, true},
+		"a refused write": {func(r *rig) { r.ledger.FailBefore(r.ledger.Calls()+3, fault.Refused) }, false},
+	} {
+		r := newRig(t)
+		c.spoil(r)
+		_, err := r.desk.Hold(t.Context(), "web", "why")
+		if got := errors.As(err, new(operator.UnsettledError)); err == nil || got != c.want {
+			t.Errorf("%s: error %v, unsettled %v, want %v", name, err, got, c.want)
+		}
 	}
 }
 

@@ -173,7 +173,16 @@ func TestStatusSaysWhatIsUnusual(t *testing.T) {
 		{"a hold that only a person ends", func(t *testing.T, r *rig) { r.held(t, func(h *guard.Hold) { h.Sticky = true }) }, []string{"only a person ends this hold (holdfast release)"}},
 		{"a hold that somebody resumed twice", func(t *testing.T, r *rig) { r.held(t, func(h *guard.Hold) { h.Conflict = true }) }, []string{"a trigger is still true", "it is left to people"}},
 		{"a release by a person", func(t *testing.T, r *rig) { r.held(t, func(h *guard.Hold) { h.ReleaseBy, h.Stage = "kim", 3 }) }, []string{"releasing", "stage 3 of 5, asked for by kim"}},
-		{"a hold that was only observed", func(t *testing.T, r *rig) { r.held(t, func(h *guard.Hold) { h.Observed = true }) }, []string{"would be held for 10m0s, no call was made"}},
+		{"a hold that was only observed", func(t *testing.T, r *rig) { r.held(t, func(h *guard.Hold) { h.Observed = true }) }, []string{"would be held for 10m0s, no call was made", "web    held (observed)", "web: would have suspended: ReplaceUnhealthy\n"}},
+		{"a release that is only observed", func(t *testing.T, r *rig) {
+			r.held(t, func(h *guard.Hold) { h.Observed, h.Stage = true, guard.StageHealthCheck })
+		}, []string{"releasing (observed)"}},
+		{"a clock ahead of this one", func(t *testing.T, r *rig) {
+			r.save(t, "web", guard.State{LastSweep: before(-91 * time.Minute)})
+		}, []string{"  in the future by 1h31m: clocks differ\n", "web: the last sweep was in the future by 1h31m: clocks differ\n"}},
+		{"a clock a few seconds ahead of this one", func(t *testing.T, r *rig) {
+			r.save(t, "web", guard.State{LastSweep: before(-5 * time.Second)})
+		}, []string{"  0s ago\n"}},
 		{"many suspects", func(t *testing.T, r *rig) {
 			var members []guard.MemberState
 			for i := range 11 {
@@ -233,9 +242,19 @@ func TestWhatCannotBeReadIsSaidAndTheRestIsShown(t *testing.T) {
 	var text bytes.Buffer
 	must(t, s.WriteText(&text))
 	tells(t, "lines", strings.Split(text.String(), "\n"), "what the groups share could not be read: throttled", "web: could not be read: throttled: slow down",
-		"wbe: could not be read: no Auto Scaling group of this name", "10s ago")
+		"wbe: no Auto Scaling group of this name", "10s ago")
 	if !s.Incomplete() || s.Groups[0].Mode != "watching" || s.Groups[2].Mode != "" {
 		t.Errorf("status %+v", s)
+	}
+}
+
+func TestTheStatusOfAGroupThatDoesNotExistIsTheReasonAlone(t *testing.T) {
+	s, err := newRig(t).desk.Status(t.Context(), []string{"wbe"})
+	must(t, err)
+	var text bytes.Buffer
+	must(t, s.WriteText(&text))
+	if want := "wbe: no Auto Scaling group of this name in this account and Region\n"; text.String() != want || !s.Incomplete() {
+		t.Errorf("have %q, want %q", text.String(), want)
 	}
 }
 

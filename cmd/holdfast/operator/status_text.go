@@ -3,6 +3,7 @@ package operator
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -15,21 +16,9 @@ const suspectsShown = 8
 // WriteText writes the status for a person: one row a group, then what there is to say about each.
 func (s Status) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", guard.ModeParameter, s.Switch)
-	if s.SwitchProblem != "" {
-		fmt.Fprintf(&b, " (%s)", s.SwitchProblem)
-	}
-	b.WriteString("\n")
-	if s.RegionUnread != "" {
-		fmt.Fprintf(&b, "what the groups share could not be read: %s\n", s.RegionUnread)
-	}
-	if left, most, ok := s.regionLeft(); ok {
-		fmt.Fprintf(&b, "marks left in the Region this hour: %d of %d\n", left, most)
-	}
-	if len(s.Groups) == 0 {
-		b.WriteString("no group carries the tag holdfast:guard=true\n")
-	} else {
-		s.table(&b)
+	found := slices.ContainsFunc(s.Groups, GroupStatus.exists)
+	if found || len(s.Groups) == 0 {
+		s.overview(&b)
 	}
 	for _, g := range s.Groups {
 		for _, line := range g.details(s) {
@@ -41,6 +30,29 @@ func (s Status) WriteText(w io.Writer) error {
 	}
 	return nil
 }
+
+// overview writes what all groups share and the table.
+func (s Status) overview(b *strings.Builder) {
+	fmt.Fprintf(b, "%s: %s", guard.ModeParameter, s.Switch)
+	if s.SwitchProblem != "" {
+		fmt.Fprintf(b, " (%s)", s.SwitchProblem)
+	}
+	b.WriteString("\n")
+	if s.RegionUnread != "" {
+		fmt.Fprintf(b, "what the groups share could not be read: %s\n", s.RegionUnread)
+	}
+	if left, most, ok := s.regionLeft(); ok {
+		fmt.Fprintf(b, "marks left in the Region this hour: %d of %d\n", left, most)
+	}
+	if len(s.Groups) == 0 {
+		b.WriteString("no group carries the tag holdfast:guard=true\n")
+		return
+	}
+	s.table(b)
+}
+
+// exists says that there is a group of this name.
+func (g GroupStatus) exists() bool { return g.ARN != "" }
 
 // regionLeft is what is left of the budget that all groups share.
 func (s Status) regionLeft() (left, most int, ok bool) {
@@ -56,6 +68,9 @@ func (s Status) table(b *strings.Builder) {
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "GROUP\tMODE\tHELD SINCE\tCAUSE\tSUSPECTS\tMARKS LEFT 10MIN/HOUR/DAY\tIN FLIGHT\tFOREIGN\tLAST SWEEP") // a Builder takes everything
 	for _, g := range s.Groups {
+		if !g.exists() {
+			continue
+		}
 		since, cause, left, flight, sweep := "-", "-", "-", "-", "never"
 		if g.Hold != nil {
 			since, cause = stamp(g.Hold.Since), g.Hold.Cause
@@ -65,7 +80,7 @@ func (s Status) table(b *strings.Builder) {
 			flight = fmt.Sprintf("%d of %d", l.InFlight, l.InFlightMax)
 		}
 		if !g.LastSweep.IsZero() {
-			sweep = ago(s.At.Sub(g.LastSweep)) + " ago"
+			sweep = sweptAgo(s.At, g.LastSweep)
 		}
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%d\t%s\n", g.Group, g.shown(), since, cause, len(g.Suspects), left, flight, len(g.Foreign), sweep)
 	}
@@ -81,6 +96,8 @@ func (g GroupStatus) shown() string {
 		return "not guarded"
 	case g.Mode == "":
 		return "not seen yet"
+	case g.Hold != nil && g.Hold.Observed && (g.Mode == guard.Held || g.Mode == guard.Releasing):
+		return g.Mode + " (observed)"
 	}
 	return g.Mode
 }
@@ -90,6 +107,9 @@ func (g GroupStatus) details(s Status) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	for _, u := range g.Unread {
+		if !g.exists() {
+			return append(out, u)
+		}
 		say("could not be read: %s", u)
 	}
 	if !g.Guarded && g.ARN != "" {
@@ -158,7 +178,11 @@ func (h Hold) lines(s Status) []string {
 		stage += ", quiet for " + ago(s.At.Sub(h.QuietSince))
 	}
 	out = append(out, stage)
-	if len(h.Processes) > 0 {
+	switch {
+	case len(h.Processes) == 0:
+	case h.Observed:
+		out = append(out, "would have suspended: "+strings.Join(h.Processes, ", "))
+	default:
 		out = append(out, "suspended by Holdfast: "+strings.Join(h.Processes, ", "))
 	}
 	if h.Conflict {
