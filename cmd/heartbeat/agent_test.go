@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/holdfast-aws/holdfast/localstack/world"
 )
@@ -135,6 +137,33 @@ func TestTheTableThrottles(t *testing.T) {
 	until(t, "ten beats", func() bool { n, _ := a.debug(t)["beats"].(float64); return n >= 10 })
 	if overdue := a.debug(t)["overdue"]; overdue != 0.0 {
 		t.Errorf("%v beats overdue", overdue)
+	}
+}
+
+// TestTheMachinesClockIsAnHourBehind is about signatures: AWS refuses those whose time is more than five minutes off, so an agent on a
+// machine with a wrong clock must learn the difference from the refusals, or its row would go stale.
+func TestTheMachinesClockIsAnHourBehind(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	var refused atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		now := time.Now().Add(time.Hour)
+		w.Header().Set("Date", now.UTC().Format(http.TimeFormat))
+		signed, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
+		if err != nil || now.Sub(signed).Abs() > 5*time.Minute {
+			refused.Add(1)
+			w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"__type":"com.amazon.coral.service#InvalidSignatureException","message":"Signature expired"}`)
+			return
+		}
+		p.region.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	a := p.start(t, "", "AWS_ENDPOINT_URL="+server.URL)
+	until(t, "five beats", func() bool { n, _ := a.debug(t)["beats"].(float64); return n >= 5 })
+	if n := refused.Load(); n < 1 || n > 2 || p.status(t) != "ok" {
+		t.Errorf("%d writes refused, row %s; want one or two refusals and then none", n, p.status(t))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"strconv"
@@ -69,8 +70,8 @@ func (s *size) UnmarshalYAML(node *yaml.Node) error {
 			text, shift = number, unit.shift
 		}
 	}
-	n, err := strconv.ParseUint(text, 10, 33)
-	if err != nil {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || n > math.MaxUint64>>shift {
 		return fmt.Errorf("line %d: %q, want a number of bytes, such as 500MiB", node.Line, node.Value)
 	}
 	*s = size(n << shift)

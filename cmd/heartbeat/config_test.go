@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/holdfast-aws/holdfast/shared/heartbeat"
 )
 
 const good = `
@@ -75,6 +78,7 @@ func TestAFileIsRefusedWithTheReason(t *testing.T) {
 		{"no failures in a row", checks(`{name: a, type: tcp, address: "127.0.0.1:1", failures: 0}`), "failures 0, want 1 to 100"},
 		{"two names for a process", checks(`{name: a, type: process, process: app, pid_file: /run/app.pid}`), "either process or pid_file"},
 		{"a size with a wrong unit", checks(`{name: a, type: disk, path: /, free_bytes: 5GB}`), `"5GB", want a number of bytes`},
+		{"a size that is too large", checks(`{name: a, type: disk, path: /, free_bytes: 99999999999GiB}`), "want a number of bytes"},
 		{"a name that stands twice", checks("{name: a, type: systemd, unit: a.service}\n  - {name: a, type: systemd, unit: b.service}"), "stands twice"},
 		{"several faults at once", "interval: 30s\nchecks:\n  - {name: A, type: command, command: [curl]}\n", "absolute path"},
 	}
@@ -173,4 +177,27 @@ func TestTheCommandLine(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzRead wants that a file is refused or gives what an agent can be made of: nothing that was accepted may fail later.
+func FuzzRead(f *testing.F) {
+	f.Add(good)
+	shipped, err := os.ReadFile("deploy/heartbeat.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(shipped))
+	f.Add("table: t\nlisten: ':0'\nstart_within: 0s\nchecks: [{name: a, type: http, url: 'http://[::1]/x', every: 2s, timeout: 1ms, failures: 100}]")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, checks, err := read(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		if _, err := heartbeat.New(heartbeat.Options{
+			Connect: func(context.Context) (*heartbeat.Writer, error) { return nil, nil },
+			Checks:  checks, Nesting: c.nesting(), Every: time.Duration(c.Interval), StartWithin: c.startWithin(),
+		}); err != nil {
+			t.Errorf("accepted, and then: %v", err)
+		}
+	})
 }

@@ -21,6 +21,9 @@ import (
 const (
 	dialTimeout = time.Second
 	idleConn    = 90 * time.Second
+	// expiryWindow is how long before their end credentials are renewed; the metadata service has new ones five minutes before.
+	// Source: EC2 user guide, "Retrieve security credentials from instance metadata".
+	expiryWindow = 4 * time.Minute
 )
 
 // connect finds out which instance this is and makes the writer of its row.
@@ -46,7 +49,9 @@ func writeTimeout(interval time.Duration) time.Duration {
 // instance's ARN. Variables of the environment come first, for tests.
 func client(region string) *dynamodb.Client {
 	o := dynamodb.Options{
-		Region: region, Retryer: aws.NopRetryer{}, Credentials: aws.NewCredentialsCache(credentialsFromEnv()),
+		Region: region, Retryer: aws.NopRetryer{}, Credentials: aws.NewCredentialsCache(credentialsFromEnv(), func(o *aws.CredentialsCacheOptions) {
+			o.ExpiryWindow = expiryWindow
+		}),
 		HTTPClient: &http.Client{Transport: &http.Transport{
 			DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
 			Proxy:               http.ProxyFromEnvironment,

@@ -201,7 +201,6 @@ type agent struct {
 	listen string
 	done   chan struct{}
 	out    *lockedBuffer
-	once   sync.Once
 }
 
 type lockedBuffer struct {

@@ -51,8 +51,8 @@ func TestAnAgentTellsWhatItsChecksSay(t *testing.T) {
 		if row := s.says(t, "i-0a"); row != "draining[]" || health(agent) != 503 {
 			t.Errorf("after its end the row says %s, /health %d", row, health(agent))
 		}
-		if s.most.Load() != 1 {
-			t.Errorf("%d calls at once", s.most.Load())
+		if s.most != 1 {
+			t.Errorf("%d calls at once", s.most)
 		}
 	})
 }
@@ -69,10 +69,16 @@ func TestFailuresInARowAreCounted(t *testing.T) {
 			return nil
 		})
 		c.Failures = 3
-		_, stop := start(t, heartbeat.Options{Connect: connect(s.writer(t, "i-0a", nil)), Checks: []heartbeat.Check{c}, StartWithin: time.Minute})
 		s.keep = true
+		_, stop := start(t, heartbeat.Options{Connect: connect(s.writer(t, "i-0a", nil)), Checks: []heartbeat.Check{c}, StartWithin: time.Minute})
 		time.Sleep(10 * time.Minute)
-		for _, in := range s.inputs {
+		s.mu.Lock()
+		inputs := slices.Clone(s.inputs)
+		s.mu.Unlock()
+		if len(inputs) < 50 {
+			t.Errorf("%d beats in ten minutes", len(inputs))
+		}
+		for _, in := range inputs {
 			if r := said(in); r != "ok" {
 				t.Fatalf("a beat says %s after two failures, want three", r)
 			}
@@ -122,11 +128,11 @@ func TestNotStartedIsNotFailing(t *testing.T) {
 func TestLeavingIsToldAndTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore(t)
-		var leaving bool
-		var metadataErr error
+		var leaving atomic.Bool
+		gone := &switchable{}
 		agent, stop := start(t, heartbeat.Options{
 			Connect: connect(s.writer(t, "i-0a", nil)),
-			Leaving: func(context.Context) (bool, error) { return leaving, metadataErr },
+			Leaving: func(ctx context.Context) (bool, error) { return leaving.Load(), gone.run(ctx) },
 		})
 		for _, step := range []struct {
 			name    string
@@ -141,7 +147,8 @@ func TestLeavingIsToldAndTakenBack(t *testing.T) {
 			{"it is back in service", false, nil, "ok[]", 200},
 			{"the metadata service is gone", true, errors.New("no route to host"), "ok[]", 200},
 		} {
-			leaving, metadataErr = step.leaving, step.err
+			leaving.Store(step.leaving)
+			gone.set(step.err)
 			time.Sleep(20 * time.Second)
 			if row, status := s.says(t, "i-0a"), health(agent); row != step.row || status != step.health {
 				t.Errorf("%s: row %s, /health %d; want %s, %d", step.name, row, status, step.row, step.health)
@@ -174,18 +181,17 @@ func TestALookThatNeverEndsIsAFailedOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore(t)
 		release := make(chan struct{})
-		looks := 0
+		var looks atomic.Int64
 		hung := check("nfs", func(context.Context) error {
-			looks++
-			if looks == 3 {
+			if looks.Add(1) == 3 {
 				<-release // a dead mount heeds no context
 			}
 			return nil
 		})
 		agent, stop := start(t, heartbeat.Options{Connect: connect(s.writer(t, "i-0a", nil)), Checks: []heartbeat.Check{hung}, StartWithin: time.Minute})
 		time.Sleep(time.Minute)
-		if row := s.says(t, "i-0a"); row != "failing[nfs]" || looks != 3 {
-			t.Errorf("row %s, %d looks begun, want failing and no more looks piled up", row, looks)
+		if row := s.says(t, "i-0a"); row != "failing[nfs]" || looks.Load() != 3 {
+			t.Errorf("row %s, %d looks begun, want failing and no more looks piled up", row, looks.Load())
 		}
 		close(release)
 		time.Sleep(20 * time.Second)
@@ -240,9 +246,9 @@ func TestTheRowIsFoundOutUntilItIsKnown(t *testing.T) {
 		s := newStore(t)
 		w := s.writer(t, "i-0a", nil)
 		began := time.Now()
-		tries := 0
+		var tries atomic.Int64
 		agent, stop := start(t, heartbeat.Options{Connect: func(context.Context) (*heartbeat.Writer, error) {
-			tries++
+			tries.Add(1)
 			if time.Since(began) < 5*time.Minute {
 				return nil, errors.New("read instance identity: no route to host")
 			}
@@ -252,8 +258,8 @@ func TestTheRowIsFoundOutUntilItIsKnown(t *testing.T) {
 		if st := agent.Stats(); st.Connected || !strings.Contains(st.LastError, "instance identity") || health(agent) != 200 {
 			t.Errorf("without metadata: %+v, /health %d; want it to answer and to say why it cannot write", st, health(agent))
 		}
-		if tries < 40 || tries > 24+240/7 {
-			t.Errorf("%d tries in four minutes, want 24 fast ones and then about one in each interval", tries)
+		if n := tries.Load(); n < 40 || n > 24+240/7 {
+			t.Errorf("%d tries in four minutes, want 24 fast ones and then about one in each interval", n)
 		}
 		time.Sleep(2 * time.Minute)
 		if row := s.says(t, "i-0a"); row != "ok[]" || !agent.Stats().Connected {
@@ -281,9 +287,9 @@ func TestTheTableIsGoneForAWhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStore(t)
-				down := false
+				var down atomic.Bool
 				s.refuse = func(int64) error {
-					if down {
+					if down.Load() {
 						return failure
 					}
 					return nil
@@ -291,7 +297,7 @@ func TestTheTableIsGoneForAWhile(t *testing.T) {
 				agent, stop := start(t, heartbeat.Options{Connect: connect(s.writer(t, "i-0a", nil))})
 				time.Sleep(time.Minute)
 				before := s.beat(t, "i-0a").Seq
-				down = true
+				down.Store(true)
 				calls := s.calls.Load()
 				time.Sleep(10 * time.Minute)
 				if n := s.calls.Load() - calls; n < 60 || n > 24+80 {
@@ -300,14 +306,14 @@ func TestTheTableIsGoneForAWhile(t *testing.T) {
 				if st := agent.Stats(); !strings.Contains(st.LastError, "write heartbeat") || health(agent) != 200 {
 					t.Errorf("stats %+v, /health %d: a table that is gone says nothing about the host", st, health(agent))
 				}
-				down = false
+				down.Store(false)
 				time.Sleep(10 * time.Second)
 				if b := s.beat(t, "i-0a"); b.Seq <= before || time.Since(b.At) > 10*time.Second {
 					t.Errorf("seq %d after %d, %s old: want a new beat with a new stamp", b.Seq, before, time.Since(b.At))
 				}
 				must(t, stop())
-				if s.most.Load() != 1 {
-					t.Errorf("%d calls at once", s.most.Load())
+				if s.most != 1 {
+					t.Errorf("%d calls at once", s.most)
 				}
 			})
 		})

@@ -61,8 +61,8 @@ func (b *board) watch(ctx context.Context, i int, changed func()) {
 		began := time.Now()
 		if hung {
 			select {
-			case <-answer:
-				hung = false
+			case _, open := <-answer: // what it says is too late to count
+				hung = !open
 			default: // looks that do not end must not pile up, but each missed one is a failed one
 				b.record(i, errors.New("the look before has not ended yet"), 0)
 			}

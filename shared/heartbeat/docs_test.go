@@ -26,6 +26,7 @@ import (
 	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/heartbeat"
 	"github.com/holdfast-aws/holdfast/shared/sim"
+	"github.com/holdfast-aws/holdfast/shared/timing"
 )
 
 // The programs of the page are run as a reader would run them, so these tests start processes and use the machine's clock.
@@ -189,4 +190,23 @@ func TestThePythonProgramBeats(t *testing.T) {
 		t.Fatal("it does not end")
 	}
 	g.check(t, fmt.Sprintf("%d draining[] heartbeat.py 1", g.beat(t).Seq))
+}
+
+func TestTheCostsOfThePageAreThoseOfTheArithmetic(t *testing.T) {
+	text, err := os.ReadFile("../../docs/heartbeat-rows.md")
+	must(t, err)
+	rows := regexp.MustCompile(`(?m)^\| ([\d,]+) \| (\d+) s \|.*$`).FindAllStringSubmatch(string(text), -1)
+	if len(rows) < 8 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for _, row := range rows {
+		var n, every int
+		_, err := fmt.Sscan(strings.ReplaceAll(row[1], ",", "")+" "+row[2], &n, &every)
+		must(t, err)
+		b, p := timing.Beats{Instances: n, Every: time.Duration(every) * time.Second, Sweep: time.Minute, Fresh: time.Minute, Stale: 3 * time.Minute}, timing.ListPrices()
+		want := fmt.Sprintf("| %s | %d s | %g | $%.2f | $%.2f | %d / %d |", row[1], every, b.WritesPerSecond(), b.WriteCost(p)+b.ReadCost(p), b.ProvisionedCost(p), b.MissedUntilLate(), b.MissedUntilStale())
+		if row[0] != want {
+			t.Errorf("the page has %s\nwant         %s", row[0], want)
+		}
+	}
 }

@@ -44,10 +44,11 @@ type store struct {
 	// forgetful hands back no row when a condition fails, as some emulators do.
 	forgetful bool
 
-	calls, most, under atomic.Int64
-	mu                 sync.Mutex
-	inputs             []*dynamodb.UpdateItemInput
-	keep               bool
+	calls, under atomic.Int64
+	mu           sync.Mutex
+	most         int64
+	inputs       []*dynamodb.UpdateItemInput
+	keep         bool
 }
 
 func newStore(t *testing.T) *store {
@@ -66,8 +67,9 @@ func (s *store) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ 
 	call := s.calls.Add(1)
 	now := s.under.Add(1)
 	defer s.under.Add(-1)
-	for most := s.most.Load(); now > most && !s.most.CompareAndSwap(most, now); most = s.most.Load() {
-	}
+	s.mu.Lock()
+	s.most = max(s.most, now)
+	s.mu.Unlock()
 	if s.keep {
 		s.mu.Lock()
 		s.inputs = append(s.inputs, in)

@@ -153,8 +153,8 @@ func TestThereIsOneCallUnderWay(t *testing.T) {
 			})
 		}
 		wait.Wait()
-		if s.calls.Load() != 20 || s.most.Load() != 1 || w.Sent() != 20 {
-			t.Errorf("%d calls, %d at once, %d sent; want 20, 1, 20", s.calls.Load(), s.most.Load(), w.Sent())
+		if s.calls.Load() != 20 || s.most != 1 || w.Sent() != 20 {
+			t.Errorf("%d calls, %d at once, %d sent; want 20, 1, 20", s.calls.Load(), s.most, w.Sent())
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()

@@ -48,8 +48,8 @@ func Command(argv []string, dependency bool) (func(context.Context) error, error
 }
 
 func checkArgument(arg string, dependency bool) error {
-	u, err := url.Parse(arg)
-	if err != nil || u.Scheme == "" || u.Hostname() == "" {
+	u, _ := url.Parse(arg) // what cannot be parsed is no URL, and any argument is allowed
+	if u == nil || u.Scheme == "" || u.Hostname() == "" {
 		return nil
 	}
 	if err := checkHost(u.Hostname(), dependency); err != nil {
