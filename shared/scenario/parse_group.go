@@ -71,6 +71,9 @@ func (p *parser) sizes(m map[string]*yaml.Node, s *Settings) {
 			*size.into = p.count(v, "group."+size.key)
 		}
 	}
+	if s.Min != nil && s.Max != nil && *s.Min > *s.Max {
+		p.fail(m["min"], "group.min", fmt.Sprintf("%d is above max %d", *s.Min, *s.Max))
+	}
 	if v := m["weights"]; v != nil {
 		s.Weights = p.flag(v, "group.weights")
 	}

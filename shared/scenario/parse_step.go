@@ -26,12 +26,13 @@ func (p *parser) steps(n *yaml.Node) {
 	for _, item := range list {
 		step := Step{Line: item.Line}
 		m := p.object(item, "", append([]string{"at", "repeat", "until", "groups"}, changeKeys()...)...)
-		step.Times = p.times(item, m, next)
+		var count int
+		step.Times, count = p.times(item, m, next)
 		if len(step.Times) > 0 {
 			next = step.Times[len(step.Times)-1] + p.s.Interval
 		}
-		if total += len(step.Times); total > sweepsMax {
-			p.fail(item, "steps", fmt.Sprintf("more than %d sweeps", sweepsMax))
+		if total += count; total > sweepsMax {
+			p.fail(item, "steps", fmt.Sprintf("%d sweeps, want at most %d", total, sweepsMax))
 			return
 		}
 		p.stepGroups(m, &step)
@@ -39,17 +40,17 @@ func (p *parser) steps(n *yaml.Node) {
 	}
 }
 
-// times computes the moments of a step's sweeps; next is one interval after the sweep before.
-func (p *parser) times(item *yaml.Node, m map[string]*yaml.Node, next time.Duration) []time.Duration {
+// times computes the moments of a step's sweeps, and how many there are to be; next is one interval after the sweep before.
+func (p *parser) times(item *yaml.Node, m map[string]*yaml.Node, next time.Duration) (out []time.Duration, count int) {
 	first, count := next, 1
 	if n := m["at"]; n != nil {
 		d := p.age(n, "at")
 		if d == nil {
-			return []time.Duration{next}
+			return []time.Duration{next}, 1
 		}
 		if len(p.s.Steps) > 0 && *d < next-p.s.Interval {
 			p.fail(n, "at", fmt.Sprintf("%s goes back, the sweep before is at %s", n.Value, spanText(next-p.s.Interval)))
-			return []time.Duration{next}
+			return []time.Duration{next}, 1
 		}
 		first = *d
 	}
@@ -73,11 +74,10 @@ func (p *parser) times(item *yaml.Node, m map[string]*yaml.Node, next time.Durat
 			count = int((*d-first)/p.s.Interval) + 1
 		}
 	}
-	out := []time.Duration{}
-	for i := 0; i < min(count, sweepsMax+1); i++ {
+	for i := range min(count, sweepsMax+1) {
 		out = append(out, first+time.Duration(i)*p.s.Interval)
 	}
-	return out
+	return out, count
 }
 
 // spanText writes a time in whole seconds, as the format does.

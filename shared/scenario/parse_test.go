@@ -56,6 +56,7 @@ func badHeads() []badFile {
 		{"a quiet time without a hold", "name: short\ngroup: {name: web}\nhistory: {quiet_since: -5m}\n" + tail, "x:3: history.quiet_since: stands without held"},
 		{"a quiet time before its hold", "name: short\ngroup: {name: web}\nhistory: {held: {since: -5m}, quiet_since: -6m}\n" + tail,
 			"x:3: history.quiet_since: -6m is before the hold began"},
+		{"a size whose least is above its most", "name: short\ngroup: {name: web, min: 5, max: 2}\n" + tail, "x:2: group.min: 5 is above max 2"},
 		{"no history and a mark", "name: short\ngroup: {name: web}\nhistory: {clean: false, marks: {x1: -5m}}\n" + tail,
 			"x:3: history.clean: false leaves no history, want no other key beside it"},
 		{"an alias", "name: short\nabout: &a text\nsource: *a\ngroup: {name: web}\n" + tail, "x:3: source: want a string, have an alias, which scenario files do not use"},
@@ -97,7 +98,8 @@ func badSteps() []badFile {
 		{"repeat beside until", top + "  - {repeat: 2, until: 5m}\n", "x:5: repeat: stands beside until, want one of the two"},
 		{"a repeat of zero", top + "  - {repeat: 0}\n", "x:5: repeat: 0, want 1 or more"},
 		{"a time before the scenario", top + "  - {at: -60s}\n", "x:5: at: -60s is negative, want 0s or more"},
-		{"more sweeps than a fortnight", top + "  - {until: 15d}\n", "x:5: steps: more than 20160 sweeps"},
+		{"more sweeps than a fortnight", top + "  - {until: 15d}\n", "x:5: steps: 21601 sweeps, want at most 20160"},
+		{"more sweeps than a fortnight in two steps", top + "  - {at: 0s, repeat: 20159}\n  - {repeat: 4}\n", "x:6: steps: 20164 sweeps, want at most 20160"},
 		{"an unknown step key", top + "  - {at: 0s, expects: {}}\n", "x:5: expects: unknown key, want one of at, repeat, until, groups, fleet, group, " +
 			"dependencies, policy, queue, reread, reads, calls, trigger, expect"},
 		{"an unknown group", top + "  - {groups: {api: {}}}\n", "x:5: groups.api: unknown group"},
