@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -176,6 +177,27 @@ func TestTheCommandLine(t *testing.T) {
 				t.Errorf("exit %d, %q; want %d, %q", code, out.String(), c.code, c.says)
 			}
 		})
+	}
+}
+
+func TestThePageNamesEveryKeyAndType(t *testing.T) {
+	page, err := os.ReadFile("../../docs/heartbeat-agent.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words []string
+	for _, form := range []reflect.Type{reflect.TypeFor[config](), reflect.TypeFor[checkConfig]()} {
+		for i := range form.NumField() {
+			words = append(words, form.Field(i).Tag.Get("yaml"))
+		}
+	}
+	for kind := range kinds() {
+		words = append(words, kind)
+	}
+	for _, word := range words {
+		if !strings.Contains(string(page), "`"+word+"`") {
+			t.Errorf("the page does not name %s", word)
+		}
 	}
 }
 
