@@ -51,14 +51,30 @@ synth: build build/infra node_modules/.package-lock.json ## synthesize infra by 
 	npx --no-install cdk synth --quiet --build true
 	@for template in build/cdk-bare/*.template.json; do cmp "$$template" "cdk.out/$${template##*/}"; echo "$${template##*/}: the same both ways"; done
 
+.PHONY: deploy-local
+deploy-local: node_modules/.package-lock.json ## deploy the Guardian into a ministack that runs at HOLDFAST_PEER_MINISTACK and watch it work; about five minutes
+	$(if $(HOLDFAST_PEER_MINISTACK),,$(error start ministack from PyPI and set HOLDFAST_PEER_MINISTACK to its address))
+	go test -count=1 -timeout 20m -v ./infra/deploy
+
+COMPOSE = docker compose -f localstack/compose.yaml
+PROFILE ?= localstack
+.PHONY: localstack-up localstack-down
+localstack-up: ## start LocalStack in a container; PROFILE=localstack needs a token, PROFILE=community does not
+	@if [ "$(PROFILE)" = localstack ] && [ -z "$${LOCALSTACK_AUTH_TOKEN:-}" ]; then \
+		echo "LOCALSTACK_AUTH_TOKEN is not set. LocalStack has needed one since March 2026; PROFILE=community needs none."; exit 1; fi
+	$(COMPOSE) --profile $(PROFILE) up --detach --wait
+
+localstack-down: ## end it
+	$(COMPOSE) --profile localstack --profile community down
+
 .PHONY: test
 test: ## run all tests; a peer that is not there is skipped with the reason (see it with TESTFLAGS=-v)
 	go test $(TESTFLAGS) ./...
 	@for module in $(NESTED); do echo "go test in $$module"; (cd "$$module" && go test $(TESTFLAGS) ./...); done
 
 .PHONY: race
-race: ## run the tests under the race detector, without infra, which has no goroutines
-	CGO_ENABLED=1 go test -race $(TESTFLAGS) $$(go list ./... | grep -v '/infra')
+race: ## run the tests under the race detector, the long enumerations cut short; without infra, which has no goroutines
+	CGO_ENABLED=1 go test -race -short $(TESTFLAGS) $$(go list ./... | grep -v '/infra')
 
 .PHONY: bench
 bench: ## run the benchmarks; BENCHTIME=1s
@@ -104,7 +120,7 @@ golden: ## write the golden files anew; look at the diff before you keep it
 
 .PHONY: replay
 replay: ## judge every case file by the real decision core
-	go run ./cmd/holdfast replay shared/scenario/testdata/cases/*.yaml
+	go run ./cmd/holdfast replay --quiet shared/scenario/testdata/cases/*.yaml
 
 .PHONY: demo
 demo: ## one broken instance and one brownout, with and without Holdfast, on the embedded AWS; writes build/demo.html

@@ -40,7 +40,7 @@ type command struct {
 // commands is the table of subcommands, in the order of the overview.
 func commands() []command {
 	return []command{
-		{"replay", "[--json] FILE...", "replay scenario files and check what they expect", replay},
+		{"replay", "[--quiet | --json] FILE...", "replay scenario files and check what they expect", replay},
 		{"simulate", "[--seed N] [--html FILE] [--json] NAME | --list", "run an incident in the simulator, with and without Holdfast", simulate},
 		{"demo", "[--seed N] [--html FILE]", "build the functions and play every incident through them on the embedded AWS", demo},
 		{"status", "[--json] [GROUP...]", "show what each group is doing; writes nothing", status},

@@ -42,17 +42,22 @@ func TestReplayExitsWithWhatCameOfIt(t *testing.T) {
 		code        int
 		out, errOut string
 	}{
-		{"all expectations met", []string{"replay", met}, exitOK, "met: 3 looks, every expectation met", ""},
+		{"all expectations met", []string{"replay", met}, exitOK, "met: 3 looks, every expectation met\n\n1 file, 3 looks, every expectation met\n", ""},
 		{"one expectation unmet", []string{"replay", met, unmet}, exitNo, "FAILED   mode: want held, have watching", ""},
-		{"a bad file", []string{"replay", met, bad}, exitUsage, "", bad + `:3: fleet.i1: unknown token "helthy"`},
+		{"one line a file", []string{"replay", "--quiet", met}, exitOK, "met: 3 looks, every expectation met\n1 file, 3 looks, every expectation met\n", ""},
+		{"what was not met, in full", []string{"replay", met, unmet, "--quiet"}, exitNo, "unmet.yaml\n\n12:02:00 (120s)  web  watching\n" +
+			"  4 eligible, 4 healthy, 0 bad, 0 broken, 0 outside\n  FAILED   mode: want held, have watching\n\n" +
+			"unmet: 3 looks, 1 expectation not met\n2 files, 6 looks, 1 expectation not met\n", ""},
+		{"two ways to write at once", []string{"replay", "--quiet", "--json", met}, exitUsage, "", "--quiet beside --json"},
+		{"a bad file", []string{"replay", met, bad}, exitUsage, "", "holdfast replay: " + bad + `:3: fleet.i1: unknown token "helthy"`},
 		{"a file that is not there", []string{"replay", "nowhere.yaml"}, exitUsage, "", "read scenario: open nowhere.yaml"},
 		{"the same name twice", []string{"replay", met, met}, exitUsage, "", `name: "met" is the name of`},
 		{"no file", []string{"replay"}, exitUsage, "", "no file"},
-		{"an unknown flag", []string{"replay", "--yaml", met}, exitUsage, "", "usage: holdfast replay [--json] FILE..."},
-		{"the help of a command", []string{"replay", "-h"}, exitOK, "", "usage: holdfast replay [--json] FILE..."},
+		{"an unknown flag", []string{"replay", "--yaml", met}, exitUsage, "", "usage: holdfast replay [--quiet | --json] FILE..."},
+		{"the help of a command", []string{"replay", "-h"}, exitOK, "", "usage: holdfast replay [--quiet | --json] FILE..."},
 		{"an unknown command", []string{"replya"}, exitUsage, "", `unknown command "replya"`},
 		{"no command", nil, exitUsage, "", "usage: holdfast COMMAND"},
-		{"help", []string{"help"}, exitOK, "holdfast replay [--json] FILE...", ""},
+		{"help", []string{"help"}, exitOK, "holdfast replay [--quiet | --json] FILE...", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, out, errOut := holdfast(t, tc.args...)

@@ -20,7 +20,7 @@ func (r Result) WriteJSON(w io.Writer) error {
 	return nil
 }
 
-// WriteStory tells the scenario to a person: one block a sweep.
+// WriteStory tells the scenario to a person: one block a sweep, where looks at a group that are all the same are one line.
 func (r Result) WriteStory(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(r.Scenario.Name)
@@ -28,38 +28,166 @@ func (r Result) WriteStory(w io.Writer) error {
 		b.WriteString(": " + r.Scenario.About)
 	}
 	b.WriteString("\n")
-	failures := 0
+	f := folder{b: &b, named: len(r.Scenario.Groups) > 1, last: map[string]string{}}
 	for _, s := range r.Sweeps {
-		s.block(&b)
-		failures += len(s.Failures)
+		f.add(s)
 	}
-	fmt.Fprintf(&b, "\n%s: %d looks, ", r.Scenario.Name, len(r.Sweeps))
-	switch failures {
-	case 0:
-		b.WriteString("every expectation met\n")
-	case 1:
-		b.WriteString("1 expectation not met\n")
-	default:
-		fmt.Fprintf(&b, "%d expectations not met\n", failures)
-	}
+	f.flush()
+	b.WriteString("\n" + r.verdict())
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write story: %w", err)
 	}
 	return nil
 }
 
-// block tells one sweep.
-func (s Sweep) block(b *strings.Builder) {
-	m := s.Members
+// WriteVerdict writes one line, and before it every look that did not meet its expectations, in full.
+func (r Result) WriteVerdict(w io.Writer) error {
+	var b strings.Builder
+	if r.Failed() {
+		b.WriteString(r.Scenario.File + "\n")
+		for _, s := range r.Sweeps {
+			if len(s.Failures) > 0 {
+				s.head(&b)
+				b.WriteString(s.body())
+			}
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString(r.verdict())
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write verdict: %w", err)
+	}
+	return nil
+}
+
+// Failures is how many expectations were not met.
+func (r Result) Failures() int {
+	n := 0
+	for _, s := range r.Sweeps {
+		n += len(s.Failures)
+	}
+	return n
+}
+
+func (r Result) verdict() string {
+	return r.Scenario.Name + ": " + Counted(len(r.Sweeps), "look") + ", " + Met(r.Failures()) + "\n"
+}
+
+// Met says how many expectations were not met.
+func Met(failures int) string {
+	if failures == 0 {
+		return "every expectation met"
+	}
+	return Counted(failures, "expectation") + " not met"
+}
+
+// Counted is a number of things; a name takes an s in the plural.
+func Counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// folder writes looks and holds back those that are the same as the one before at their group.
+type folder struct {
+	b *strings.Builder
+	// named says that a line must name its group.
+	named bool
+	// last is the body of the last look at each group; same are the runs of looks held back, in the order of their beginning.
+	last map[string]string
+	same []span
+}
+
+// span is a run of looks that are all the same.
+type span struct {
+	group    string
+	from, to time.Time
+}
+
+func (f *folder) add(s Sweep) {
+	body := s.body()
+	if s.eventless() && f.last[s.Group] == s.title()+body {
+		f.hold(s.Group, s.moment())
+		return
+	}
+	f.flush()
+	f.last[s.Group] = s.title() + body
+	s.head(f.b)
+	f.b.WriteString(body)
+}
+
+// eventless says that nothing was done or said at a look, so that nothing is lost when it is not told by itself.
+func (s Sweep) eventless() bool {
+	return len(s.Actions) == 0 && len(s.Pages) == 0 && len(s.Failures) == 0 && s.Trouble == ""
+}
+
+func (f *folder) hold(group string, at time.Time) {
+	for i := range f.same {
+		if f.same[i].group == group {
+			f.same[i].to = at
+			return
+		}
+	}
+	f.same = append(f.same, span{group, at, at})
+}
+
+func (f *folder) flush() {
+	for i, run := range f.same {
+		if i == 0 {
+			f.b.WriteString("\n")
+		}
+		f.b.WriteString(clock(run.from))
+		if run.to.After(run.from) {
+			f.b.WriteString(" to " + clock(run.to))
+		}
+		f.b.WriteString(": ")
+		if f.named {
+			f.b.WriteString(run.group + " ")
+		}
+		f.b.WriteString("the same\n")
+	}
+	f.same = nil
+}
+
+// clock is a moment without what does not matter: full minutes have no seconds, and the first day no date.
+func clock(at time.Time) string {
+	layout := "15:04"
+	if at.Second() != 0 {
+		layout = time.TimeOnly
+	}
+	if at.Format(time.DateOnly) != Start().Format(time.DateOnly) {
+		layout = time.DateOnly + " " + layout
+	}
+	return at.Format(layout)
+}
+
+func (s Sweep) moment() time.Time {
 	at, _ := parseSpan(s.At)
-	fmt.Fprintf(b, "\n%s (%s)  %s  %s", Start().Add(at).Format(time.TimeOnly), s.At, s.Group, orNothing(s.Mode))
+	return Start().Add(at)
+}
+
+// head is the line above a look.
+func (s Sweep) head(b *strings.Builder) {
+	fmt.Fprintf(b, "\n%s (%s)  %s\n", s.moment().Format(time.TimeOnly), s.At, s.title())
+}
+
+func (s Sweep) title() string {
+	text := s.Group + "  " + orNothing(s.Mode)
 	if s.Cause != "" {
-		fmt.Fprintf(b, ", cause: %s", s.Cause)
+		text += ", cause: " + s.Cause
 	}
 	if s.Trigger != "sweep" {
-		fmt.Fprintf(b, ", trigger: %s", s.Trigger)
+		text += ", trigger: " + s.Trigger
 	}
-	fmt.Fprintf(b, "\n  %d eligible, %d healthy, %d bad, %d broken, %d outside\n", m.Eligible, m.Healthy, m.Bad, m.Broken, m.Outside)
+	return text
+}
+
+// body tells what was seen and done at one look.
+func (s Sweep) body() string {
+	var out strings.Builder
+	b, m := &out, s.Members
+	fmt.Fprintf(b, "  %d eligible, %d healthy, %d bad, %d broken, %d outside\n", m.Eligible, m.Healthy, m.Bad, m.Broken, m.Outside)
 	for _, t := range s.Verdict.Triggers {
 		fmt.Fprintf(b, "  because  %s\n", t.Text)
 	}
@@ -89,4 +217,5 @@ func (s Sweep) block(b *strings.Builder) {
 	for _, f := range s.Failures {
 		fmt.Fprintf(b, "  FAILED   %s\n", f)
 	}
+	return out.String()
 }

@@ -157,10 +157,14 @@ func TestAllProblemsOfAFileAreReportedTogetherByLine(t *testing.T) {
 }
 
 func TestAProblemThatSeveralGroupsShareIsReportedOnce(t *testing.T) {
-	text := "name: short\ngroups: {web: {}, api: {}, pay: {}}\nsteps:\n  - {at: 0s, reads: {clock: failed}}\n"
-	_, err := scenario.Parse("x", []byte(text))
-	if err == nil || strings.Count(err.Error(), "\n") != 0 {
-		t.Errorf("have %v, want one problem", err)
+	for _, text := range []string{
+		"name: short\ngroups: {web: {}, api: {}, pay: {}}\nsteps:\n  - {at: 0s, reads: {clock: failed}}\n",
+		"name: short\ngroups: {web: {}, api: {}, pay: {}}\nhistory: {clean: false, last_sweep: -5m}\n" + tail,
+	} {
+		_, err := scenario.Parse("x", []byte(text))
+		if err == nil || strings.Count(err.Error(), "\n") != 0 {
+			t.Errorf("have %v, want one problem", err)
+		}
 	}
 }
 
