@@ -46,7 +46,7 @@ type Guardian struct {
 	HeartbeatTable        string          `json:"heartbeat_table"`
 	Adopt                 bool            `json:"adopt"`
 	Shards                int             `json:"shards"`
-	Defaults              json.RawMessage `json:"defaults"`
+	Defaults              json.RawMessage `json:"defaults,omitempty"`
 	MemoryMB              int             `json:"memory_mb"`
 	LogRetentionDays      int             `json:"log_retention_days"`
 	NoReservedConcurrency bool            `json:"no_reserved_concurrency"`

@@ -119,6 +119,7 @@ func (g *Guardian) outputs() {
 	}{
 		{"StateTableName", g.State.TableName()}, {"HeartbeatTableName", g.Heartbeats.TableName()},
 		{"HeartbeatTableArn", g.Heartbeats.TableArn()}, {"TopicArn", g.Topic.TopicArn()},
+		{"CreateSwitch", jsii.String(CreateSwitch())},
 	} {
 		awscdk.NewCfnOutput(g.scope, jsii.String(o.name), &awscdk.CfnOutputProps{Value: o.value}).OverrideLogicalId(jsii.String(o.name))
 	}

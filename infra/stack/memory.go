@@ -13,7 +13,6 @@ import (
 const (
 	IDStateTable     = "StateTable"
 	IDHeartbeatTable = "HeartbeatTable"
-	IDMode           = "ModeSwitch"
 	IDDefaults       = "PolicyDefaults"
 )
 
@@ -23,7 +22,7 @@ const recoveryDays = 35
 // memory is what outlives the stack.
 type memory struct{ state, heartbeats awsdynamodb.ITable }
 
-// newMemory declares the tables, the switch and the defaults, or adopts what an earlier stack left behind.
+// newMemory declares the tables and the defaults, or adopts what an earlier stack left behind.
 func newMemory(scope constructs.Construct, p GuardianProps) memory {
 	newDefaults(scope, p.Defaults)
 	if p.Adopt {
@@ -32,7 +31,6 @@ func newMemory(scope constructs.Construct, p GuardianProps) memory {
 			heartbeats: awsdynamodb.Table_FromTableName(scope, jsii.String(IDHeartbeatTable), jsii.String(p.HeartbeatTableName)),
 		}
 	}
-	newMode(scope)
 	return memory{
 		state:      newTable(scope, IDStateTable, p.StateTableName, "sk"),
 		heartbeats: newTable(scope, IDHeartbeatTable, p.HeartbeatTableName, ""),
@@ -59,19 +57,14 @@ func newTable(scope constructs.Construct, id, name, sortKey string) awsdynamodb.
 	return table
 }
 
-// newMode creates the one big switch, with the pattern that makes SSM refuse anything else. It is a bare resource, so that no tag can
-// reach it, and its properties are constants: CloudFormation writes a parameter's value again whenever any of its properties changes,
-// and would then undo what the operator set.
-func newMode(scope constructs.Construct) {
-	mode := awscdk.NewCfnResource(scope, jsii.String(IDMode), &awscdk.CfnResourceProps{
-		Type: jsii.String("AWS::SSM::Parameter"),
-		Properties: &map[string]any{
-			"Name": guard.ModeParameter, "Type": "String", "Value": guard.ModeObserve, "AllowedPattern": "^(act|observe|off)$",
-			"Description": "Holdfast's one big switch: act, observe or off. The operator's after it was created.",
-		},
-	})
-	mode.ApplyRemovalPolicy(awscdk.RemovalPolicy_RETAIN, nil)
-	mode.OverrideLogicalId(jsii.String(IDMode))
+// ModePattern is what SSM takes as the value of the one big switch, when it was created with it.
+const ModePattern = "^(act|observe|off)$"
+
+// CreateSwitch is the command that creates the one big switch. No template has it: CloudFormation writes a parameter's value again
+// whenever anything about it changes, a tag of the whole stack included, and would undo what the operator set. Until it is created
+// the switch reads as observe.
+func CreateSwitch() string {
+	return "aws ssm put-parameter --type String --name " + guard.ModeParameter + " --allowed-pattern '" + ModePattern + "' --value " + guard.ModeObserve
 }
 
 // newDefaults declares the layer that the stack owns: the next deploy overwrites what anybody else wrote there.

@@ -32,7 +32,7 @@ type GuardianProps struct {
 	CodeDir string
 	// StateTableName, HeartbeatTableName and BusName replace the default names.
 	StateTableName, HeartbeatTableName, BusName string
-	// Adopt takes over the tables and the switch of an earlier stack, which deleting it left behind, instead of creating them.
+	// Adopt takes over the tables of an earlier stack, which deleting it left behind, instead of creating them.
 	Adopt bool
 	// Shards is how many schedules share the groups, 1 to config.ShardsMax; 0 means 1.
 	Shards int
