@@ -47,7 +47,6 @@ func Withhold(in Input, v Verdict) Verdict {
 	v.Pages = slices.Clone(v.Pages)
 	for i := range v.Pages {
 		v.Pages[i].Text = "observe: " + strings.TrimPrefix(v.Pages[i].Text, "observe: ")
-		v.Pages[i].Urgent = false // nobody has to get up for what is only watched
 	}
 	v.State.Unsent = v.Pages
 	return v

@@ -14,6 +14,7 @@ import (
 
 	"github.com/holdfast-aws/holdfast/shared/awserr"
 	"github.com/holdfast-aws/holdfast/shared/fault"
+	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/runner"
 )
 
@@ -36,8 +37,9 @@ type Detail struct {
 	// Key is one of guard's page keys, Subject tells conditions of one key apart; a condition is the group with both.
 	Key     string `json:"key"`
 	Subject string `json:"subject,omitempty"`
-	Urgent  bool   `json:"urgent"`
-	Text    string `json:"text"`
+	// Urgent is never set in mode observe: nobody has to get up for what is only watched.
+	Urgent bool   `json:"urgent"`
+	Text   string `json:"text"`
 	// Since is when the condition began, the zero time left out; Reminder says that it was told before.
 	Since    time.Time `json:"since,omitzero"`
 	Reminder bool      `json:"reminder"`
@@ -82,7 +84,7 @@ func (r *Reporter) put(ctx context.Context, n runner.Notice) error {
 
 func (r *Reporter) entry(n runner.Notice) (types.PutEventsRequestEntry, error) {
 	d := Detail{
-		Group: n.Group, ARN: n.GroupARN, Key: n.Key, Subject: n.Subject, Urgent: n.Urgent, Text: n.Text,
+		Group: n.Group, ARN: n.GroupARN, Key: n.Key, Subject: n.Subject, Urgent: n.Urgent && n.Mode != guard.ModeObserve, Text: n.Text,
 		Since: n.Since.Time(), Reminder: n.Reminder, Mode: n.Mode, At: n.At.UTC(),
 	}
 	// The size of an entry also counts its source, type, resources and 14 bytes for its time.

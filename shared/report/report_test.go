@@ -78,6 +78,17 @@ func TestANoticeIsOneEventOnTheBus(t *testing.T) {
 	}
 }
 
+func TestANoticeOfObservingIsNeverUrgent(t *testing.T) {
+	b, n := &bus{}, notice("would be held")
+	n.Mode = guard.ModeObserve
+	if err := reporterOver(b, io.Discard).Page(context.Background(), n); err != nil {
+		t.Fatal(err)
+	}
+	if detail := aws.ToString(b.entries[0].Detail); !strings.Contains(detail, `"urgent":false`) {
+		t.Errorf("the detail %s, want it not urgent", detail)
+	}
+}
+
 func TestANoticeThatTheBusDidNotTakeIsAnError(t *testing.T) {
 	cases := map[string]struct {
 		bus  *bus

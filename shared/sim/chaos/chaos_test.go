@@ -12,11 +12,14 @@ import (
 	"github.com/holdfast-aws/holdfast/shared/sim/chaos"
 )
 
-// seeds is how many seeds to run: HOLDFAST_CHAOS_SEEDS, else few.
-func seeds(t testing.TB, few int) int {
+// seeds is how many seeds to run: HOLDFAST_CHAOS_SEEDS, else few, and a tenth of them with -short.
+func seeds(t *testing.T, few int) int {
 	t.Helper()
 	text := os.Getenv("HOLDFAST_CHAOS_SEEDS")
-	if text == "" {
+	switch {
+	case text == "" && testing.Short():
+		return max(1, few/10)
+	case text == "":
 		return few
 	}
 	n, err := strconv.Atoi(text)
@@ -70,7 +73,7 @@ func tell(r chaos.Result) string {
 const replay = "HOLDFAST_CHAOS_SEED=%d go test ./shared/sim/chaos -run TestChaosReplay -v"
 
 func TestChaosSafetyThenHeal(t *testing.T) {
-	n := seeds(t, 100)
+	n := seeds(t, 50)
 	var total chaos.Counts
 	var worst time.Duration
 	var worstSeed uint64

@@ -65,7 +65,7 @@ func (s *small) clone(t *testing.T) *small {
 			t.Fatal(err)
 		}
 	}
-	return &small{World: s.World.Clone(l), ledger: l, runs: s.runs}
+	return &small{World: s.Clone(l), ledger: l, runs: s.runs}
 }
 
 // broke lists the rules that the calls of a world have broken: one mark in ten minutes, none while held or of two broken members,

@@ -282,7 +282,7 @@ func (s *stage) suspendedNow(group string) map[string]string {
 // Page delivers a notice.
 func (p *process) Page(_ context.Context, n runner.Notice) error {
 	arrived := false
-	err := p.call(opPage, n.Group+" "+n.Key+" "+n.Subject, func(m mishap) error {
+	err := p.call(opPage, n.Group+" "+n.Key+" "+n.Subject, func(mishap) error {
 		if !arrived {
 			p.log("%s to people: %s: %s", p.name, n.Key, n.Text)
 			p.delivered(n)

@@ -99,7 +99,7 @@ func (s *stage) violate(p *process, rule, format string, args ...any) {
 }
 
 // plan starts a process at a moment.
-func (s *stage) plan(at time.Time, req runner.Request) *process {
+func (s *stage) plan(at time.Time, req runner.Request) {
 	p := &process{
 		stage: s, name: req.Run, req: req, at: at, skew: s.skew, events: make(chan bool), grant: make(chan struct{}), pictures: map[string]*picture{},
 	}
@@ -108,7 +108,6 @@ func (s *stage) plan(at time.Time, req runner.Request) *process {
 	}
 	s.processes = append(s.processes, p)
 	s.counts.Runs++
-	return p
 }
 
 // nextRun names a run.

@@ -68,7 +68,7 @@ func weathers() []weatherKind {
 				s.breakOne(g)
 			}
 		}},
-		{"a member is mended", func(s *stage, g *member) { s.each(g, 1, func(id string) error { return s.cloud.Repair(id) }) }},
+		{"a member is mended", func(s *stage, g *member) { s.one(g, func(id string) error { return s.cloud.Repair(id) }) }},
 		{"the dependency fails", func(s *stage, _ *member) {
 			s.try(s.cloud.SetDependency(dependency, pick(s.weather, sim.DependencySlow, sim.DependencyDown), 0.5))
 			s.lasts(15, "the dependency fails", func() { s.try(s.cloud.SetDependency(dependency, sim.DependencyOK, 0)) })
@@ -109,22 +109,21 @@ func weathers() []weatherKind {
 
 func (s *stage) breakOne(g *member) {
 	kind := pick(s.weather, sim.FullDisk, sim.BadPool, sim.Hang, sim.Freeze, sim.Freeze, sim.Crash, sim.Crash, sim.Stopped, sim.Impaired, sim.BrokenAgent)
-	s.each(g, 1, func(id string) error { return s.cloud.Break(id, kind) })
+	s.one(g, func(id string) error { return s.cloud.Break(id, kind) })
 }
 
-// each does something to some members of a group; a member that cannot be touched is left alone.
-func (s *stage) each(g *member, n int, do func(id string) error) {
+// one does something to one member of a group; a member that cannot be touched is left alone.
+func (s *stage) one(g *member, do func(id string) error) {
 	now, _ := s.cloud.Group(g.name)
-	for range n {
-		if len(now.Members) > 0 {
-			m := pick(s.weather, now.Members...)
-			if err := do(m.ID); err != nil {
-				s.log("%s: %v", m.ID, err)
-				continue
-			}
-			s.log("%s %s", g.name, m.ID)
-		}
+	if len(now.Members) == 0 {
+		return
 	}
+	m := pick(s.weather, now.Members...)
+	if err := do(m.ID); err != nil {
+		s.log("%s: %v", m.ID, err)
+		return
+	}
+	s.log("%s %s", g.name, m.ID)
 }
 
 // try notes what the Region refuses.
@@ -179,7 +178,7 @@ func people() []weatherKind {
 		}},
 		{"the policy is edited", func(s *stage, g *member) { s.edit(g) }},
 		{"an owner fences a member", func(s *stage, g *member) {
-			s.each(g, 1, func(id string) error {
+			s.one(g, func(id string) error {
 				if s.weather.chance(0.5) {
 					s.lasts(40, "an owner fences a member", func() { s.try(s.cloud.SetProtection(id, false)) })
 					return s.cloud.SetProtection(id, true)
@@ -189,10 +188,10 @@ func people() []weatherKind {
 			})
 		}},
 		{"a person marks a member", func(s *stage, g *member) {
-			s.each(g, 1, func(id string) error { return s.cloud.SetInstanceHealth(id, sim.Unhealthy, false) })
+			s.one(g, func(id string) error { return s.cloud.SetInstanceHealth(id, sim.Unhealthy, false) })
 		}},
 		{"a member goes to Standby", func(s *stage, g *member) {
-			s.each(g, 1, func(id string) error {
+			s.one(g, func(id string) error {
 				s.lasts(10, "a member goes to Standby", func() { s.try(s.cloud.ExitStandby(id)) })
 				return s.cloud.EnterStandby(id)
 			})
@@ -205,7 +204,7 @@ func people() []weatherKind {
 			s.try(s.cloud.SetAlarmState(alarmName, sim.AlarmInsufficient, "no data"))
 		}},
 		{"a clock of a member is off", func(s *stage, g *member) {
-			s.each(g, 1, func(id string) error { return s.cloud.SetClockSkew(id, s.weather.span(-time.Hour, time.Hour)) })
+			s.one(g, func(id string) error { return s.cloud.SetClockSkew(id, s.weather.span(-time.Hour, time.Hour)) })
 		}},
 	}
 }
