@@ -105,7 +105,7 @@ type targetGroup struct {
 	TargetType, HealthCheckProtocol, HealthCheckPath, HealthCheckPort                                     literal
 	HealthCheckIntervalSeconds, HealthCheckTimeoutSeconds, UnhealthyThresholdCount, HealthyThresholdCount literal
 	Protocol                                                                                              literal
-	Matcher                                                                                               struct{ HttpCode literal }
+	Matcher                                                                                               struct{ HTTPCode literal }
 	TargetGroupAttributes, Tags                                                                           []keyValue
 }
 
@@ -150,7 +150,7 @@ func judgeTargetGroup(properties []byte, reg *Register) ([]Problem, error) {
 	}
 	r.word("health check protocol", g.HealthCheckProtocol)
 	r.word("health check port", g.HealthCheckPort)
-	r.word("matcher", g.Matcher.HttpCode)
+	r.word("matcher", g.Matcher.HTTPCode)
 	path := r.word("health path", g.HealthCheckPath)
 	if len(r.problems) > 0 {
 		return r.problems, nil
@@ -211,7 +211,7 @@ func judgeReviewed(g targetGroup, service string, reg *Register) []Problem {
 	want("health path", g.HealthCheckPath.text, t.Path)
 	want("health check port", g.HealthCheckPort.text, t.Port)
 	want("health check protocol", g.HealthCheckProtocol.text, t.Protocol)
-	want("matcher", g.Matcher.HttpCode.text, t.Matcher)
+	want("matcher", g.Matcher.HTTPCode.text, t.Matcher)
 	for _, a := range t.Attributes() {
 		want(a.Key, attributes[a.Key], a.Value)
 	}

@@ -210,12 +210,12 @@ func TestSettingsThatMakeNoSenseAreRefused(t *testing.T) {
 		props stack.GuardianProps
 		says  string
 	}{
-		{"no code", stack.GuardianProps{}, "CodeDir: not set"},
-		{"shards below 1", stack.GuardianProps{CodeDir: "x", Shards: -1}, "Shards: -1"},
-		{"shards above 1000", stack.GuardianProps{CodeDir: "x", Shards: 1001}, "Shards: 1001, want 1 to 1000"},
-		{"memory of 127 MB", stack.GuardianProps{CodeDir: "x", MemoryMB: 127}, "MemoryMB: 127"},
-		{"memory of 10241 MB", stack.GuardianProps{CodeDir: "x", MemoryMB: 10241}, "MemoryMB: 10241"},
-		{"defaults that are no JSON", stack.GuardianProps{CodeDir: "x", Defaults: "{"}, "Defaults: no valid JSON"},
+		{"no code", stack.GuardianProps{}, "no CodeDir"},
+		{"shards below 1", stack.GuardianProps{CodeDir: "x", Shards: -1}, "-1 shards"},
+		{"shards above 1000", stack.GuardianProps{CodeDir: "x", Shards: 1001}, "1001 shards, want 1 to 1000"},
+		{"memory of 127 MB", stack.GuardianProps{CodeDir: "x", MemoryMB: 127}, "127 MB"},
+		{"memory of 10241 MB", stack.GuardianProps{CodeDir: "x", MemoryMB: 10241}, "10241 MB"},
+		{"defaults that are no JSON", stack.GuardianProps{CodeDir: "x", Defaults: "{"}, "policy defaults: no valid JSON"},
 		{"defaults with an unknown key", stack.GuardianProps{CodeDir: "x", Defaults: `{"mark_per_hour":1}`}, "mark_per_hour"},
 		{"defaults out of range", stack.GuardianProps{CodeDir: "x", Defaults: `{"confirm_sweeps":11}`}, "confirm_sweeps"},
 	} {

@@ -28,7 +28,7 @@ func (*judge) Name() *string { return jsii.String("holdfast") }
 func (*judge) Version() *string { return jsii.String("1") }
 
 // RuleIds implements awscdk.IPolicyValidationPlugin.
-func (*judge) RuleIds() *[]*string { return &[]*string{} }
+func (*judge) RuleIds() *[]*string { return &[]*string{} } //nolint:revive // the CDK calls it by this name
 
 // Validate implements awscdk.IPolicyValidationPlugin.
 func (j *judge) Validate(c awscdk.IPolicyValidationContext) *awscdk.PolicyValidationPluginReport {

@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
-	"github.com/aws/aws-cdk-go/awscdk/v2/cxapi"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 
@@ -47,10 +46,11 @@ func findings(t *testing.T, path string, build func(awscdk.Stack)) []string {
 		s := newStack(t)
 		build(s)
 		all := assertions.Annotations_FromStack(s)
-		for _, messages := range []*[]*cdkMessage{all.FindError(jsii.String(path), assertions.Match_AnyValue()), all.FindWarning(jsii.String(path), assertions.Match_AnyValue())} {
-			for _, m := range *messages {
-				out = append(out, *m.Id+": "+text(m.Entry.Data))
-			}
+		for _, m := range *all.FindError(jsii.String(path), assertions.Match_AnyValue()) {
+			out = append(out, text(m))
+		}
+		for _, m := range *all.FindWarning(jsii.String(path), assertions.Match_AnyValue()) {
+			out = append(out, text(m))
 		}
 		return nil
 	})
@@ -177,6 +177,3 @@ func TestTheNagPacksAreAwake(t *testing.T) {
 func bareQueue(s awscdk.Stack) {
 	awssqs.NewQueue(s, jsii.String("Queue"), nil)
 }
-
-// cdkMessage is an annotation.
-type cdkMessage = cxapi.SynthesisMessage

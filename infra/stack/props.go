@@ -79,16 +79,16 @@ func (p GuardianProps) settled() (GuardianProps, error) {
 	number(&p.LogRetentionDays, DefaultLogRetentionDays)
 	var errs []error
 	if p.CodeDir == "" {
-		errs = append(errs, errors.New("CodeDir: not set"))
+		errs = append(errs, errors.New("no CodeDir"))
 	}
 	if p.Shards < 1 || p.Shards > config.ShardsMax {
-		errs = append(errs, fmt.Errorf("Shards: %d, want 1 to %d", p.Shards, config.ShardsMax))
+		errs = append(errs, fmt.Errorf("%d shards, want 1 to %d", p.Shards, config.ShardsMax))
 	}
 	if p.MemoryMB < 128 || p.MemoryMB > 10240 {
-		errs = append(errs, fmt.Errorf("MemoryMB: %d, want 128 to 10240", p.MemoryMB))
+		errs = append(errs, fmt.Errorf("%d MB of memory, want 128 to 10240", p.MemoryMB))
 	}
 	if err := CheckPolicy(guard.LayerDefaults, p.Defaults); err != nil {
-		errs = append(errs, fmt.Errorf("Defaults: %w", err))
+		errs = append(errs, fmt.Errorf("policy defaults: %w", err))
 	}
 	return p, errors.Join(errs...)
 }
