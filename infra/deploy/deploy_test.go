@@ -176,6 +176,7 @@ func (b *bench) settings(g app.Guardian) string {
 	var file map[string]any
 	must(b.t, json.Unmarshal(raw, &file))
 	g.Environment = map[string]string{
+		"AWS_ENDPOINT_URL":              b.peer,
 		"AWS_ENDPOINT_URL_AUTO_SCALING": b.url, "AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2": b.url, "AWS_ENDPOINT_URL_CLOUDWATCH": b.url, "AWS_ENDPOINT_URL_EC2": b.url,
 	}
 	context, ok := file["context"].(map[string]any)
