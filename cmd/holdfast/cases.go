@@ -71,14 +71,23 @@ func writeCase(w io.Writer, c picture.Case) error {
 	}
 	b.WriteString("\n")
 	table := tabwriter.NewWriter(&b, 0, 8, 3, ' ', tabwriter.AlignRight)
-	row := func(cells ...any) { _, _ = fmt.Fprintf(table, "  %v\t%v\t%v\t%v\t%v\t\n", cells...) } // a builder never fails
-	row("", "healthy lost", "broken replaced", "member minutes lost", "minutes of failing requests")
+	row := func(name string, cells []string) { // a builder never fails
+		_, _ = fmt.Fprintf(table, "  %s\t%s\t\n", name, strings.Join(cells, "\t"))
+	}
+	var top, bottom []string
+	for _, column := range picture.Columns() {
+		top, bottom = append(top, column.Top), append(bottom, column.Bottom)
+	}
+	row("", top)
+	row("", bottom)
 	for _, r := range c.Runs {
-		s := r.Story.Stats
-		row(r.Label, s.HealthyTerminated, fmt.Sprintf("%d of %d", s.BrokenTerminated, len(r.Story.Broken())),
-			fmt.Sprintf("%.1f", s.CapacityMinutesLost), fmt.Sprintf("%.2f", s.ErrorMinutes))
+		row(r.Label, r.Cells())
 	}
 	_ = table.Flush() // the same
+	b.WriteString("\n")
+	for _, line := range wrapped(picture.Explanation(), 100) {
+		b.WriteString("  " + line + "\n")
+	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write story: %w", err)
 	}
@@ -98,17 +107,37 @@ func wrapped(text string, width int) []string {
 	return append(lines, line)
 }
 
-// writePage writes the page of pictures into a file.
-func writePage(path string, in picture.Input) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("write page: %w", err)
+// pageFile is the file of a page, or none.
+type pageFile struct{ file *os.File }
+
+// openPage opens the file before anything is run, so that a path that cannot be written is told at once. What is in the file stays there
+// until there is something to write; no path is no page.
+func openPage(path string) (pageFile, error) {
+	if path == "" {
+		return pageFile{}, nil
 	}
-	if err := picture.Page(f, in); err != nil {
-		_ = f.Close() // the other error is the reason
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return pageFile{}, fmt.Errorf("write page: %w", err)
+	}
+	return pageFile{f}, nil
+}
+
+// write puts the page of pictures in the place of what was in the file.
+func (p pageFile) write(in picture.Input) error {
+	if p.file == nil {
+		return nil
+	}
+	if info, err := p.file.Stat(); err == nil && info.Mode().IsRegular() {
+		if err := p.file.Truncate(0); err != nil {
+			return fmt.Errorf("write page: %w", err)
+		}
+	}
+	if err := picture.Page(p.file, in); err != nil {
+		_ = p.file.Close() // the other error is the reason
 		return err
 	}
-	if err := f.Close(); err != nil {
+	if err := p.file.Close(); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
 	return nil

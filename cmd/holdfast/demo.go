@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -34,11 +35,15 @@ func demo(ctx context.Context, args []string, s streams) int {
 	fs := flag.NewFlagSet("demo", flag.ContinueOnError)
 	seed := fs.Uint64("seed", 1, "seed of every random draw")
 	html := fs.String("html", "", "write a page with pictures to this file")
-	if code, ok := parseFlags(fs, args, s); !ok {
+	if code, ok := parseBare(fs, args, s); !ok {
 		return code
 	}
-	if fs.NArg() > 0 {
-		complain(s, "holdfast demo: unexpected %q\n", fs.Arg(0))
+	page, err := openPage(*html)
+	if err == nil {
+		err = insideRepository(ctx)
+	}
+	if err != nil {
+		complain(s, "holdfast demo: %v\n", err)
 		return exitUsage
 	}
 	dir, err := os.MkdirTemp("", "holdfast-demo-")
@@ -54,24 +59,34 @@ func demo(ctx context.Context, args []string, s streams) int {
 		}
 	}
 	cases, err := playDemo(ctx, demoOptions{dir: dir, seed: *seed}, s)
-	if err == nil && *html != "" {
+	if err == nil {
 		how := fmt.Sprintf("Run by holdfast demo: the built functions over the Lambda Runtime API and the real AWS SDK, against the embedded AWS, seed %d.", *seed)
-		if err = writePage(*html, picture.Input{How: how, Cases: cases}); err == nil {
-			say(s.out, "the pictures are in %s\n", *html)
-		}
+		err = page.write(picture.Input{How: how, Cases: cases})
 	}
 	if err != nil {
 		complain(s, "holdfast demo: %v\n", err)
 		return exitUsage
 	}
+	if *html != "" {
+		say(s.out, "the pictures are in %s\n", *html)
+	}
+	return judgeDemo(cases, s)
+}
+
+// judgeDemo says at the end whether the promise was kept, and what it is.
+func judgeDemo(cases []picture.Case, s streams) int {
 	code := exitOK
 	for _, c := range cases {
 		code = max(code, judge(c, "demo", s), judgeContrast(c, s))
 	}
-	if code == exitOK {
-		say(s.out, "the promise was kept in %d incidents\n", len(cases))
+	if code != exitOK {
+		return code
 	}
-	return code
+	if text := picture.Contrast(cases); text != "" {
+		say(s.out, "%s\n", text)
+	}
+	say(s.out, "the promise was kept in %d incidents: Holdfast lost no healthy member, replaced the one that broke alone, and held still while many failed together\n", len(cases))
+	return exitOK
 }
 
 type demoOptions struct {
@@ -132,13 +147,25 @@ func judgeContrast(c picture.Case, s streams) int {
 	return exitNo
 }
 
+// insideRepository says what is missing where the functions cannot be built.
+func insideRepository(ctx context.Context) error {
+	if _, err := exec.LookPath("go"); err != nil {
+		return fmt.Errorf("build the functions: %w", err)
+	}
+	path, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Path}}").Output()
+	if module, _, _ := strings.Cut(functionsPackage, "/functions/"); err != nil || strings.TrimSpace(string(path)) != module {
+		return errors.New("not inside Holdfast's repository: the functions are built from its sources, run it there")
+	}
+	return nil
+}
+
 // buildFunction builds one function for this machine.
 func buildFunction(ctx context.Context, dir, function string, out io.Writer) error {
 	began, path := time.Now(), filepath.Join(dir, function)
 	cmd := exec.CommandContext(ctx, "go", "build", "-tags", functionsTags, "-trimpath", "-ldflags", "-s -w", "-o", path, functionsPackage+function)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	if text, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build function %s, inside the repository: %w\n%s", function, err, text)
+		return fmt.Errorf("build function %s: %w\n%s", function, err, text)
 	}
 	info, err := os.Stat(path)
 	if err != nil {

@@ -11,11 +11,8 @@ import (
 // limits prints the table of policy keys; the one in the README is the same.
 func limits(_ context.Context, args []string, s streams) int {
 	fs := flag.NewFlagSet("limits", flag.ContinueOnError)
-	if code, ok := parseFlags(fs, args, s); !ok {
+	if code, ok := parseBare(fs, args, s); !ok {
 		return code
-	}
-	if fs.NArg() > 0 {
-		return misused(fs, s, "want no argument")
 	}
 	if _, err := io.WriteString(s.out, operator.LimitsTable()); err != nil {
 		return failed("limits", err, s)

@@ -67,7 +67,7 @@ func TestTheTableHasARowForEveryKey(t *testing.T) {
 }
 
 func TestLimitsTakesNoArgument(t *testing.T) {
-	if code, out, errOut := holdfast(t, "limits", "web"); code != exitUsage || out != "" || !strings.Contains(errOut, "want no argument") {
+	if code, out, errOut := holdfast(t, "limits", "web"); code != exitUsage || out != "" || !strings.Contains(errOut, `unexpected argument "web"`) {
 		t.Errorf("exit %d, %q, %q", code, out, errOut)
 	}
 	var e bytes.Buffer

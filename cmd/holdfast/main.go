@@ -7,11 +7,10 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 // Exit codes.
@@ -33,6 +32,8 @@ type command struct {
 	name string
 	// usage is what follows the name; about is one line for the overview.
 	usage, about string
+	// more is what --help says beside the flags; "" if nothing.
+	more string
 	// run gets the arguments after the name and returns the exit code.
 	run func(ctx context.Context, args []string, s streams) int
 }
@@ -40,17 +41,19 @@ type command struct {
 // commands is the table of subcommands, in the order of the overview.
 func commands() []command {
 	return []command{
-		{"replay", "[--quiet | --json] FILE...", "replay scenario files and check what they expect", replay},
-		{"simulate", "[--seed N] [--html FILE] [--json] NAME | --list", "run an incident in the simulator, with and without Holdfast", simulate},
-		{"demo", "[--seed N] [--html FILE]", "build the functions and play every incident through them on the embedded AWS", demo},
-		{"status", "[--json] [GROUP...]", "show what each group is doing; writes nothing", status},
-		{"hold", "GROUP --reason TEXT", "ask the next sweep to hold a group until a person releases it", hold},
-		{"release", "GROUP --reason TEXT", "ask the next sweep to release a hold without waiting for quiet; skips no limit", release},
-		{"tune", "[--dry-run] GROUP [KEY=VALUE...]", "change a group's policy, KEY= takes a key out; without settings show the policy in force", tune},
-		{"pause", "[observe | off]", "turn the switch for all groups to observe (or off)", pause},
-		{"unpause", "[act | observe]", "turn the switch for all groups to act (or observe)", unpause},
-		{"timing", "[--interval 10s ...] [--heartbeats N --every 10s]", "the arithmetic of health-check thresholds and the cost of heartbeats", showTiming},
-		{"limits", "", "print the table of policy keys in Markdown", limits},
+		{name: "replay", usage: "[--quiet | --json] FILE...", about: "replay scenario files and check what they expect", run: replay},
+		{name: "simulate", usage: "[--seed N] [--html FILE] [--json] NAME | --list [--json]", about: "run an incident in the simulator, with and without Holdfast", run: simulate},
+		{name: "demo", usage: "[--seed N] [--html FILE]", about: "build the functions and play every incident through them on the embedded AWS", run: demo},
+		{name: "status", usage: "[--json] [GROUP...]", about: "show what each group is doing; writes nothing", run: status},
+		{name: "hold", usage: "GROUP --reason TEXT", about: "ask the next sweep to hold a group until a person releases it", run: hold},
+		{name: "release", usage: "GROUP --reason TEXT", about: "ask the next sweep to release a hold without waiting for quiet; skips no limit", run: release},
+		{name: "tune", usage: "[--dry-run] GROUP [KEY=VALUE...]", about: "change a group's policy, KEY= takes a key out; without settings show the policy in force",
+			more: tuneExamples(), run: tune},
+		{name: "pause", usage: "[observe | off]", about: "turn the switch for all groups to observe (or off)", run: pause},
+		{name: "unpause", usage: "[act | observe]", about: "turn the switch for all groups to act (or observe)", run: unpause},
+		{name: "timing", usage: "[--interval 10s ...] [--heartbeats N --every 10s]", about: "the arithmetic of health-check thresholds and the cost of heartbeats",
+			more: "The presets are examples of Holdfast's, not AWS's own defaults and not those of your target group.", run: showTiming},
+		{name: "limits", about: "print the table of policy keys in Markdown", run: limits},
 	}
 }
 
@@ -78,7 +81,7 @@ func run(ctx context.Context, args []string, s streams) int {
 func overview(w io.Writer) {
 	text := "usage: holdfast COMMAND ...\n\n"
 	for _, c := range commands() {
-		text += fmt.Sprintf("  holdfast %s %s\n        %s\n", c.name, c.usage, c.about)
+		text += "  " + strings.TrimRight("holdfast "+c.name+" "+c.usage, " ") + "\n        " + c.about + "\n"
 	}
 	_, _ = io.WriteString(w, text) // there is nobody left to tell
 }
@@ -86,27 +89,4 @@ func overview(w io.Writer) {
 // complain writes to standard error; if even that fails there is nobody left to tell.
 func complain(s streams, format string, args ...any) {
 	_, _ = fmt.Fprintf(s.err, format, args...)
-}
-
-// parseFlags parses a subcommand's arguments; when it returns false the command ends with the code.
-func parseFlags(fs *flag.FlagSet, args []string, s streams) (code int, ok bool) {
-	fs.SetOutput(s.err)
-	usage := ""
-	for _, c := range commands() {
-		if c.name == fs.Name() {
-			usage = fmt.Sprintf("usage: holdfast %s %s\n", c.name, c.usage)
-		}
-	}
-	fs.Usage = func() {
-		complain(s, "%s", usage)
-		fs.PrintDefaults()
-	}
-	err := fs.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return exitOK, false
-	case err != nil:
-		return exitUsage, false
-	}
-	return exitOK, true
 }

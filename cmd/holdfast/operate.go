@@ -20,30 +20,6 @@ import (
 // patience is how long one command may take.
 const patience = 2 * time.Minute
 
-// parseMixed parses flags before, between and after the other arguments, which it returns; "--" ends the flags.
-func parseMixed(fs *flag.FlagSet, args []string, s streams) (rest []string, code int, ok bool) {
-	for {
-		if code, ok := parseFlags(fs, args, s); !ok {
-			return nil, code, false
-		}
-		left := fs.Args()
-		if used := len(args) - len(left); used > 0 && args[used-1] == "--" {
-			return append(rest, left...), exitOK, true
-		}
-		if len(left) == 0 {
-			return rest, exitOK, true
-		}
-		rest, args = append(rest, left[0]), left[1:]
-	}
-}
-
-// misused tells what is wrong with a command's arguments.
-func misused(fs *flag.FlagSet, s streams, what string) int {
-	complain(s, "holdfast %s: %s\n", fs.Name(), what)
-	fs.Usage()
-	return exitUsage
-}
-
 // failed tells an error and what to do about it: 1 for an answer "no", 2 for everything else.
 func failed(name string, err error, s streams) int {
 	complain(s, "holdfast %s: %v\n", name, err)
@@ -149,8 +125,10 @@ func request(ctx context.Context, kind string, args []string, s streams) int {
 	switch {
 	case !ok:
 		return code
-	case len(rest) != 1:
+	case len(rest) == 0:
 		return misused(fs, s, "want one group")
+	case len(rest) > 1:
+		return misused(fs, s, unexpected(rest[1]))
 	case *reason == "":
 		return misused(fs, s, "want --reason TEXT")
 	}
@@ -191,6 +169,12 @@ func tune(ctx context.Context, args []string, s streams) int {
 	})
 }
 
+// tuneExamples are the settings that nobody guesses.
+func tuneExamples() string {
+	return "A value that is JSON is taken as it is, any other is a word. Keys and ranges: holdfast limits. Lists are written as JSON:\n  " +
+		strings.Join(operator.Examples(), "\n  ")
+}
+
 // pause turns the one big switch to observe or off.
 func pause(ctx context.Context, args []string, s streams) int {
 	return turn{"pause", []string{guard.ModeObserve, guard.ModeOff}}.run(ctx, args, s)
@@ -214,8 +198,10 @@ func (t turn) run(ctx context.Context, args []string, s streams) int {
 	switch {
 	case !ok:
 		return code
-	case len(rest) > 1 || len(rest) == 1 && !slices.Contains(t.words, rest[0]):
-		return misused(fs, s, "want "+strings.Join(t.words, " or ")+", or neither")
+	case len(rest) > 1:
+		return misused(fs, s, unexpected(rest[1]))
+	case len(rest) == 1 && !slices.Contains(t.words, rest[0]):
+		return misused(fs, s, unexpected(rest[0])+", want "+strings.Join(t.words, " or ")+", or neither")
 	}
 	return u.carryOut(ctx, t.name, s, func(ctx context.Context, d *operator.Desk) (operator.Answer, error) {
 		switch {

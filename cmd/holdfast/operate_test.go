@@ -228,14 +228,16 @@ func TestACommandThatIsMisusedAsksAWSNothing(t *testing.T) {
 		says string
 	}{
 		{[]string{"hold"}, "want one group"},
-		{[]string{"hold", "a", "b", "--reason", "x"}, "want one group"},
+		{[]string{"hold", "a", "b", "--reason", "x"}, `unexpected argument "b"`},
 		{[]string{"release", "web"}, "want --reason TEXT"},
-		{[]string{"release", "web", "--force"}, "flag provided but not defined: -force"},
+		{[]string{"release", "web", "--force"}, "holdfast release: unknown flag --force\n"},
 		{[]string{"tune"}, "want a group"},
 		{[]string{"tune", "web", "quiet_seconds"}, `"quiet_seconds" is not KEY=VALUE`},
+		{[]string{"pause", "act"}, `unexpected argument "act"`},
 		{[]string{"pause", "act"}, "want observe or off, or neither"},
 		{[]string{"unpause", "off"}, "want act or observe, or neither"},
-		{[]string{"pause", "off", "now"}, "want observe or off, or neither"},
+		{[]string{"pause", "off", "now"}, `unexpected argument "now"`},
+		{[]string{"status", "--by", "kim"}, "unknown flag --by"},
 		{[]string{"status", "--yaml"}, "usage: holdfast status [--json] [GROUP...]"},
 	} {
 		code, out, errOut := holdfast(t, c.args...)

@@ -21,28 +21,51 @@ func simulate(ctx context.Context, args []string, s streams) int {
 	seed := fs.Uint64("seed", 1, "seed of every random draw")
 	html := fs.String("html", "", "write a page with pictures to this file")
 	asJSON := fs.Bool("json", false, "write one JSON object instead of the story")
-	name, code, ok := parseNamed(fs, args, s)
-	if !ok {
+	rest, code, ok := parseMixed(fs, args, s)
+	switch {
+	case !ok:
 		return code
+	case *list && len(rest) > 0:
+		return misused(fs, s, unexpected(rest[0])+" beside --list")
+	case *list && *html != "":
+		return misused(fs, s, "--html beside --list, want one of the two")
+	case *list:
+		return listIncidents(*asJSON, s)
+	case len(rest) == 0:
+		return misused(fs, s, "want the name of an incident: "+incidentNames())
+	case len(rest) > 1:
+		return misused(fs, s, unexpected(rest[1]))
 	}
-	if *list {
-		return listIncidents(s)
-	}
-	in, found := sim.Find(name)
+	in, found := sim.Find(rest[0])
 	if !found {
-		complain(s, "holdfast simulate: %q is no incident; see holdfast simulate --list\n", name)
+		return misused(fs, s, fmt.Sprintf("%q is no incident, want %s", rest[0], incidentNames()))
+	}
+	return simulateOne(ctx, in, simulation{seed: *seed, html: *html, json: *asJSON}, s)
+}
+
+// simulation is how to run an incident and what to write of it.
+type simulation struct {
+	seed uint64
+	html string
+	json bool
+}
+
+func simulateOne(ctx context.Context, in sim.Incident, o simulation, s streams) int {
+	page, err := openPage(o.html)
+	if err != nil {
+		complain(s, "holdfast simulate: %v\n", err)
 		return exitUsage
 	}
 	c, err := playAll(ctx, in, func(ctx context.Context, in sim.Incident, w way) (drive.Story, error) {
-		r, err := drive.Run(ctx, in, drive.Options{Guarded: w.guarded, Seed: *seed, HealthChecks: w.checks})
+		r, err := drive.Run(ctx, in, drive.Options{Guarded: w.guarded, Seed: o.seed, HealthChecks: w.checks})
 		return r.Story, err
 	})
-	if err == nil && *html != "" {
-		how := fmt.Sprintf("Run by holdfast simulate in memory, with the real runner and decision core, seed %d.", *seed)
-		err = writePage(*html, picture.Input{How: how, Cases: []picture.Case{c}})
+	if err == nil {
+		how := fmt.Sprintf("Run by holdfast simulate in memory, with the real runner and decision core, seed %d.", o.seed)
+		err = page.write(picture.Input{How: how, Cases: []picture.Case{c}})
 	}
 	if err == nil {
-		if *asJSON {
+		if o.json {
 			err = writeCaseJSON(s.out, c)
 		} else {
 			err = writeCase(s.out, c)
@@ -55,31 +78,40 @@ func simulate(ctx context.Context, args []string, s streams) int {
 	return judge(c, "simulate", s)
 }
 
-// parseNamed parses flags that may stand before or after one name.
-func parseNamed(fs *flag.FlagSet, args []string, s streams) (name string, code int, ok bool) {
-	if code, ok := parseFlags(fs, args, s); !ok {
-		return "", code, false
+func incidentNames() string {
+	var names []string
+	for _, in := range sim.Incidents() {
+		names = append(names, in.Name)
 	}
-	if fs.NArg() == 0 {
-		return "", exitOK, true
-	}
-	name = fs.Arg(0)
-	if code, ok := parseFlags(fs, fs.Args()[1:], s); !ok {
-		return "", code, false
-	}
-	if fs.NArg() > 0 {
-		complain(s, "holdfast %s: one name only, not also %q\n", fs.Name(), fs.Arg(0))
-		return "", exitUsage, false
-	}
-	return name, exitOK, true
+	return strings.Join(names, " or ")
 }
 
-func listIncidents(s streams) int {
+// listIncidents tells which incidents there are.
+func listIncidents(asJSON bool, s streams) int {
+	type incidentJSON struct {
+		Name  string `json:"name"`
+		About string `json:"about"`
+	}
+	all := []incidentJSON{}
+	text := ""
 	for _, in := range sim.Incidents() {
-		_, _ = fmt.Fprintln(s.out, in.Name) // if nobody reads it, nobody is told
+		all = append(all, incidentJSON{in.Name, in.About})
+		text += in.Name + "\n"
 		for _, line := range wrapped(in.About, 100) {
-			_, _ = fmt.Fprintln(s.out, "  "+line)
+			text += "  " + line + "\n"
 		}
+	}
+	var err error
+	if asJSON {
+		enc := json.NewEncoder(s.out)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(all)
+	} else {
+		_, err = io.WriteString(s.out, text)
+	}
+	if err != nil {
+		complain(s, "holdfast simulate: write the list: %v\n", err)
+		return exitUsage
 	}
 	return exitOK
 }

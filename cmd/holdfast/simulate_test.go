@@ -67,11 +67,13 @@ func TestSimulateAndDemoRefuseWhatTheyDoNotKnow(t *testing.T) {
 	}{
 		{"the list", []string{"simulate", "--list"}, exitOK, "brownout\n", ""},
 		{"an unknown incident", []string{"simulate", "flood"}, exitUsage, "", `"flood" is no incident`},
-		{"no incident", []string{"simulate"}, exitUsage, "", `"" is no incident`},
-		{"two incidents", []string{"simulate", "brownout", "single-broken"}, exitUsage, "", "one name only"},
-		{"a seed that is no number", []string{"simulate", "brownout", "--seed", "x"}, exitUsage, "", "usage: holdfast simulate"},
+		{"no incident", []string{"simulate"}, exitUsage, "", "holdfast simulate: want the name of an incident: "},
+		{"the list as JSON", []string{"simulate", "--list", "--json"}, exitOK, `"name": "brownout"`, ""},
+		{"the list of something", []string{"simulate", "--list", "brownout"}, exitUsage, "", `unexpected argument "brownout" beside --list`},
+		{"two incidents", []string{"simulate", "brownout", "single-broken"}, exitUsage, "", `unexpected argument "single-broken"`},
+		{"a seed that is no number", []string{"simulate", "brownout", "--seed", "x"}, exitUsage, "", `--seed: "x", want a whole number of 0 or more`},
 		{"a page that cannot be written", []string{"simulate", "brownout", "--html", "nowhere/page.html"}, exitUsage, "", "write page: open nowhere/page.html"},
-		{"a demo of something", []string{"demo", "brownout"}, exitUsage, "", `unexpected "brownout"`},
+		{"a demo of something", []string{"demo", "brownout"}, exitUsage, "", `unexpected argument "brownout"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, out, errOut := holdfast(t, tc.args...)
@@ -114,7 +116,8 @@ func TestTheDemoKeepsItsPromise(t *testing.T) {
 	}
 	for _, want := range []string{
 		"built function sweep", "with Holdfast: 0 healthy members of 8 lost; held from 5:20 to 21:00\n", "its replacement serves at 9:21\n",
-		"calls of the AWS API: autoscaling ", "the promise was kept in 2 incidents\n",
+		"calls of the AWS API: autoscaling ", "the promise was kept in 2 incidents: Holdfast lost no healthy member, replaced the one that broke alone, and held still while many failed together\n",
+		"No setting of AWS alone is good in all 2 incidents: EC2 health checks left 1 broken in place in single-broken; ELB health checks lost 8 healthy members in brownout.\n",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the demo does not say %q:\n%s", want, out)
@@ -122,5 +125,33 @@ func TestTheDemoKeepsItsPromise(t *testing.T) {
 	}
 	if info, err := os.Stat(page); err != nil || info.Size() < 10_000 {
 		t.Errorf("page: %v, %v", info, err)
+	}
+}
+
+func TestAPageThatCannotBeWrittenIsToldBeforeTheRun(t *testing.T) {
+	for _, args := range [][]string{{"simulate", "brownout"}, {"demo"}} {
+		code, out, errOut := holdfast(t, append(args, "--html", "nowhere/page.html")...)
+		if code != exitUsage || out != "" || !strings.HasPrefix(errOut, "holdfast "+args[0]+": write page: open nowhere/page.html") {
+			t.Errorf("%v: exit %d, %q, %q", args, code, out, errOut)
+		}
+	}
+}
+
+func TestAPageReplacesWhatWasInTheFile(t *testing.T) {
+	page := file(t, "page.html", strings.Repeat("an older page ", 100_000))
+	if code, _, errOut := holdfast(t, "simulate", "single-broken", "--html", page); code != exitOK {
+		t.Fatal(errOut)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil || !strings.HasPrefix(string(text), "<!doctype html>") || strings.Contains(string(text), "older") {
+		t.Errorf("page of %d bytes, %v", len(text), err)
+	}
+}
+
+func TestADemoOutsideTheRepositorySaysWhereToRunIt(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, out, errOut := holdfast(t, "demo")
+	if code != exitUsage || out != "" || errOut != "holdfast demo: not inside Holdfast's repository: the functions are built from its sources, run it there\n" {
+		t.Errorf("exit %d, %q, %q", code, out, errOut)
 	}
 }

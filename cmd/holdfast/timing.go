@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,9 @@ type timings struct {
 	prices timing.Prices
 }
 
+// spanRule is what spanValue takes.
+const spanRule = "seconds of 0 or more, or a duration such as 10s or 1m30s"
+
 // spanValue is a flag that takes a duration such as 10s, and a bare number as seconds.
 type spanValue time.Duration
 
@@ -33,8 +37,8 @@ func (v *spanValue) Set(text string) error {
 	if n, whole := strconv.Atoi(text); whole == nil {
 		d, err = time.Duration(n)*time.Second, nil
 	}
-	if err != nil {
-		return errors.New("want seconds, or a duration such as 10s or 1m30s")
+	if err != nil || d < 0 {
+		return errors.New("want " + spanRule)
 	}
 	*v = spanValue(d)
 	return nil
@@ -75,12 +79,12 @@ func timingFlags(fs *flag.FlagSet) *timings {
 func showTiming(_ context.Context, args []string, s streams) int {
 	fs := flag.NewFlagSet("timing", flag.ContinueOnError)
 	t := timingFlags(fs)
-	rest, code, ok := parseMixed(fs, args, s)
-	switch {
-	case !ok:
+	code, ok := parseBare(fs, args, s)
+	if !ok {
 		return code
-	case len(rest) > 0:
-		return misused(fs, s, fmt.Sprintf("unexpected argument %q", rest[0]))
+	}
+	if problem := outOfRange(fs); problem != "" {
+		return misused(fs, s, problem)
 	}
 	beats := false
 	fs.Visit(func(f *flag.Flag) { beats = beats || f.Name == "heartbeats" })
@@ -88,11 +92,8 @@ func showTiming(_ context.Context, args []string, s streams) int {
 	problems := t.check.Problems()
 	writeCheck(&b, t.check)
 	if beats {
-		own := t.beats.Problems()
-		if len(own) == 0 || own[0].Rule != timing.RuleNegative {
-			writeBeats(&b, t.beats, t.prices)
-		}
-		problems = append(problems, own...)
+		writeBeats(&b, t.beats, t.prices)
+		problems = append(problems, t.beats.Problems()...)
 	}
 	for _, p := range problems {
 		fmt.Fprintf(&b, "PROBLEM  %s: %s\n", p.Rule, p.Text)
@@ -107,6 +108,30 @@ func showTiming(_ context.Context, args []string, s streams) int {
 		return exitNo
 	}
 	return exitOK
+}
+
+// outOfRange says which number makes no sum at all, "" if none.
+func outOfRange(fs *flag.FlagSet) (problem string) {
+	fs.Visit(func(f *flag.Flag) {
+		want := "0 or more"
+		var wrong bool
+		switch v := f.Value.(type) {
+		case *spanValue:
+			want = "more than 0s"
+			wrong = *v == 0 && (f.Name == "every" || f.Name == "sweep")
+		case flag.Getter:
+			switch n := v.Get().(type) {
+			case int:
+				wrong = n < 0
+			case float64:
+				wrong = !(n >= 0) || math.IsInf(n, 0)
+			}
+		}
+		if wrong && problem == "" {
+			problem = fmt.Sprintf("--%s: %s, want %s", f.Name, f.Value, want)
+		}
+	})
+	return problem
 }
 
 func writeCheck(b *strings.Builder, c timing.Check) {
@@ -141,16 +166,17 @@ func writeBeats(b *strings.Builder, beats timing.Beats, p timing.Prices) {
 	intervals := []time.Duration{5 * time.Second, 10 * time.Second, 15 * time.Second, 20 * time.Second, 30 * time.Second, beats.Every}
 	slices.Sort(intervals)
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "EVERY\tWRITES/S\tWRITES $\tREADS $\tTOTAL $\tWRITE/READ UNITS\tPROVISIONED $\tLOST BEATS UNTIL LATE\tUNTIL STALE\t")
+	_, _ = fmt.Fprintln(w, "A BEAT EVERY\tWRITES/S\tWRITES $\tREADS $\tON DEMAND $\tWRITE/READ UNITS\tPROVISIONED $\tBEATS LOST UNTIL LATE\tBEATS LOST UNTIL STALE")
 	for _, every := range slices.Compact(intervals) {
 		one := beats
 		one.Every = every
 		mark := ""
 		if every == beats.Every {
-			mark = "<"
+			mark = "\t<"
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%.1f\t%.2f\t%.2f\t%.2f\t%d/%d\t%.2f\t%d\t%d\t%s\n", every, one.WritesPerSecond(), one.WriteCost(p), one.ReadCost(p),
+		_, _ = fmt.Fprintf(w, "%s\t%.1f\t%.2f\t%.2f\t%.2f\t%d/%d\t%.2f\t%d\t%d%s\n", every, one.WritesPerSecond(), one.WriteCost(p), one.ReadCost(p),
 			one.WriteCost(p)+one.ReadCost(p), one.WriteUnits(), one.ReadUnits(), one.ProvisionedCost(p), one.MissedUntilLate(), one.MissedUntilStale(), mark)
 	}
 	_ = w.Flush()
+	b.WriteString("< is the interval that was asked for; all $ are for 30 days\n")
 }

@@ -36,6 +36,30 @@ func ParseSettings(args []string) ([]Setting, error) {
 	return out, nil
 }
 
+// Examples are settings of the keys whose values are JSON, as they are written in a shell, in the order of the documentation.
+func Examples() []string {
+	var out []string
+	for _, k := range guard.Keys() {
+		if e := example(k.Name); e != "" {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// example is a setting of a key whose value is JSON, "" for other keys.
+func example(key string) string {
+	switch key {
+	case "hold_processes":
+		return `hold_processes='["ReplaceUnhealthy","HealthCheck"]'`
+	case "dependencies":
+		return `dependencies='[{"alarm":"db-slow","kind":"hard"}]'`
+	case "queue":
+		return `queue='{"sqs_url":"https://sqs.us-east-1.amazonaws.com/111122223333/jobs","deep":1000}'`
+	}
+	return ""
+}
+
 func rawValue(value string) json.RawMessage {
 	if value == "" {
 		return nil
@@ -132,7 +156,7 @@ func compact(raw json.RawMessage) []byte {
 // Effective is one key of a policy in force.
 type Effective struct {
 	Key string `json:"key"`
-	// Value is as it is written in the layer; From names that layer.
+	// Value is as it is written in the layer, words without their quotes, so that a setting can repeat it; From names that layer.
 	Value string `json:"value"`
 	From  string `json:"from"`
 }
@@ -148,7 +172,7 @@ func effective(r guard.Resolution) []Effective {
 	var out []Effective
 	for _, k := range guard.Keys() {
 		from := r.Sources[k.Name]
-		value := k.Default
+		value := builtIn(k)
 		if raw, ok := layers[from][k.Name]; ok {
 			value = plain(raw)
 		}
@@ -158,6 +182,17 @@ func effective(r guard.Resolution) []Effective {
 		out = append(out, Effective{Key: k.Name, Value: value, From: from})
 	}
 	return out
+}
+
+// builtIn is a key's built-in value as a setting would give it. That there is no queue is no value at all.
+func builtIn(k guard.Key) string {
+	switch k.Name {
+	case "hold_processes":
+		return string(encoded(guard.Defaults().HoldProcesses))
+	case "dependencies":
+		return "[]"
+	}
+	return k.Default
 }
 
 // plain shows a JSON string as its text and everything else as it is.

@@ -101,6 +101,9 @@ func (f *file) revise(layer string, seen Parameter, settings []Setting) (next []
 			if p.Key != "" {
 				rule = p.Key + ": " + rule
 			}
+			if e := example(p.Key); e != "" {
+				rule += "; such as " + e
+			}
 			rules = append(rules, rule)
 		}
 		return nil, nil, refuse("%s would be invalid, nothing was written:\n  %s", layer, strings.Join(rules, "\n  "))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,8 +67,8 @@ func TestTheTableNamesTheLayerOfEveryValue(t *testing.T) {
 	}
 	for key, want := range map[string]string{
 		"mode": "observe /holdfast/mode", "marks_per_day": "4 /holdfast/defaults", "kind": "worker /holdfast/declared/web",
-		"quiet_seconds": "9e2 /holdfast/groups/web", "confirm_sweeps": "2 built-in", "dependencies": "none built-in",
-		"hold_processes": "ReplaceUnhealthy, HealthCheck, AZRebalance built-in",
+		"quiet_seconds": "9e2 /holdfast/groups/web", "confirm_sweeps": "2 built-in", "dependencies": "[] built-in",
+		"hold_processes": `["ReplaceUnhealthy","HealthCheck","AZRebalance"] built-in`,
 	} {
 		if rows[key] != want {
 			t.Errorf("%s: %q, want %q", key, rows[key], want)
@@ -377,4 +378,42 @@ func TestSettingsAreKeyAndValue(t *testing.T) {
 	if _, err := operator.ParseSettings([]string{"a=1", "a=2"}); err == nil || !strings.Contains(err.Error(), `"a" stands twice`) {
 		t.Errorf("a key twice: error %v", err)
 	}
+}
+
+// A person copies values: from an example, and from what a dry run shows.
+func TestExamplesAndWhatADryRunShowsAreAccepted(t *testing.T) {
+	for _, example := range operator.Examples() {
+		r := newRig(t)
+		key, value, _ := strings.Cut(example, "=")
+		value = strings.Trim(value, "'")
+		a := tuned(t, r, true, key+"="+value)
+		if !slices.ContainsFunc(a.Lines, func(l string) bool {
+			f := strings.Fields(l)
+			return len(f) == 3 && f[0] == key && f[1] == value
+		}) {
+			t.Errorf("the table does not show %s as it was given:\n%s", example, strings.Join(a.Lines, "\n"))
+		}
+		settings, err := operator.ParseSettings([]string{key + "=wrong"})
+		must(t, err)
+		_, err = r.desk.Tune(t.Context(), operator.Tuning{Group: "web", Settings: settings})
+		refused(t, err, "; such as "+example)
+	}
+	r := newRig(t)
+	for _, l := range tuned(t, r, false).Lines[2:] {
+		f := strings.Fields(l)
+		if len(f) != 3 || f[1] == "none" || f[0] == "region_marks_per_hour" {
+			continue
+		}
+		tuned(t, r, true, f[0]+"="+f[1])
+	}
+}
+
+// tuned wants settings to be accepted.
+func tuned(t *testing.T, r *rig, dry bool, args ...string) operator.Answer {
+	t.Helper()
+	settings, err := operator.ParseSettings(args)
+	must(t, err)
+	a, err := r.desk.Tune(t.Context(), operator.Tuning{Group: "web", Settings: settings, DryRun: dry})
+	must(t, err)
+	return a
 }

@@ -58,14 +58,16 @@ type caseView struct {
 
 // Page writes a page of cases. An error is one of writing, or of a story without samples.
 func Page(w io.Writer, in Input) error {
-	tmpl, err := template.New("page").Funcs(template.FuncMap{"number": number}).Parse(pageText)
+	tmpl, err := template.New("page").Parse(pageText)
 	if err != nil {
 		return fmt.Errorf("parse page: %w", err)
 	}
 	view := struct {
-		How   string
-		Cases []caseView
-	}{How: in.How}
+		How                   string
+		Cases                 []caseView
+		Columns               []Column
+		Contrast, Explanation string
+	}{How: in.How, Columns: Columns(), Contrast: Contrast(in.Cases), Explanation: Explanation()}
 	for _, c := range in.Cases {
 		cv := caseView{Case: c, ID: c.Name}
 		for i, r := range c.Runs {
@@ -107,9 +109,6 @@ func SVG(id, label string, s drive.Story) (string, error) {
 	}
 	return out.String(), nil
 }
-
-// number writes a quantity with one decimal, and none for whole ones.
-func number(v float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0") }
 
 // Standalone draws one story as a file of its own, with the page's styles and a background, such as the pictures of the README.
 func Standalone(id, label string, s drive.Story) (string, error) {

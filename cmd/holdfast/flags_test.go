@@ -1,0 +1,64 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestTheHelpOfEveryCommandShowsItsFlagsWithTwoDashes(t *testing.T) {
+	single := regexp.MustCompile(`(?m)^\s*-[a-z]`)
+	for _, c := range commands() {
+		code, out, errOut := holdfast(t, c.name, "--help")
+		if code != exitOK || out != "" || !strings.HasPrefix(errOut, "usage: holdfast "+c.name) || !strings.Contains(errOut, c.about) {
+			t.Errorf("%s: exit %d, %q, %q", c.name, code, out, errOut)
+		}
+		if c.name != "limits" && !strings.Contains(errOut, "\nflags:\n  --") || single.MatchString(errOut) {
+			t.Errorf("%s: the flags are not shown as they are typed:\n%s", c.name, errOut)
+		}
+	}
+	for name, says := range map[string]string{
+		"tune": `hold_processes='["ReplaceUnhealthy","HealthCheck"]'`, "timing": "examples of Holdfast's", "hold": "or the account's name",
+	} {
+		if _, _, errOut := holdfast(t, name, "-h"); !strings.Contains(errOut, says) {
+			t.Errorf("the help of %s does not say %q:\n%s", name, says, errOut)
+		}
+	}
+}
+
+func TestEveryComplaintBeginsWithTheCommand(t *testing.T) {
+	for _, c := range commands() {
+		for _, args := range [][]string{{"--no-such-flag"}, {"--seed=x", "--interval=x", "--dry-run=x"}, {"a", "b", "c", "--html"}} {
+			code, out, errOut := holdfast(t, append([]string{c.name}, args...)...)
+			if code != exitUsage || out != "" || !strings.HasPrefix(errOut, "holdfast "+c.name+": ") {
+				t.Errorf("%s %v: exit %d, %q, %q", c.name, args, code, out, errOut)
+			}
+		}
+	}
+}
+
+func TestAWrongFlagIsToldWithItsRule(t *testing.T) {
+	for _, c := range []struct{ args, says string }{
+		{"simulate brownout --seed x", `holdfast simulate: --seed: "x", want a whole number of 0 or more`},
+		{"simulate brownout --seed -1", `holdfast simulate: --seed: "-1", want a whole number of 0 or more`},
+		{"simulate brownout --seed", "holdfast simulate: --seed has no value, want a whole number of 0 or more"},
+		{"simulate brownout --html", "holdfast simulate: --html has no value, want a text"},
+		{"replay --quiet=perhaps x.yaml", `holdfast replay: --quiet: "perhaps", want true or false`},
+		{"replay --yaml x.yaml", "holdfast replay: unknown flag --yaml"},
+		{"demo ---seed", "holdfast demo: bad flag syntax: ---seed"},
+	} {
+		code, out, errOut := holdfast(t, strings.Fields(c.args)...)
+		if first, _, _ := strings.Cut(errOut, "\n"); code != exitUsage || out != "" || first != c.says {
+			t.Errorf("%s: exit %d, %q\nhave %s\nwant %s", c.args, code, out, first, c.says)
+		}
+	}
+}
+
+func TestNoLineOfTheOverviewEndsInASpace(t *testing.T) {
+	_, out, _ := holdfast(t, "help")
+	for _, line := range strings.Split(out, "\n") {
+		if strings.HasSuffix(line, " ") {
+			t.Errorf("%q", line)
+		}
+	}
+}
