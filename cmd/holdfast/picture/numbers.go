@@ -59,7 +59,11 @@ func Contrast(cases []Case) string {
 	if len(cases) < 2 || len(harms) < 2 {
 		return ""
 	}
-	return fmt.Sprintf("No setting of AWS alone is good in all %d incidents: %s.", len(cases), strings.Join(harms, "; "))
+	all := "both"
+	if len(cases) > 2 {
+		all = fmt.Sprintf("all %d", len(cases))
+	}
+	return fmt.Sprintf("No setting of AWS alone is good in %s incidents: %s.", all, strings.Join(harms, "; "))
 }
 
 // harmOf is what the first incident that went wrong in a way did, "" if none did.

@@ -47,7 +47,7 @@ func TestNoSettingOfAWSAloneIsGoodInEveryIncident(t *testing.T) {
 		{Name: "single-broken", Runs: []picture.Run{alone(t, "single-broken", ec2...), alone(t, "single-broken", elb...)}},
 		{Name: "brownout", Runs: []picture.Run{alone(t, "brownout", elb...), alone(t, "brownout", ec2...)}},
 	}
-	const want = "No setting of AWS alone is good in all 2 incidents: EC2 health checks left 1 broken in place in single-broken; " +
+	const want = "No setting of AWS alone is good in both incidents: EC2 health checks left 1 broken in place in single-broken; " +
 		"ELB health checks lost 8 healthy members in brownout."
 	if got := picture.Contrast(cases); got != want {
 		t.Errorf("have %q, want %q", got, want)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/holdfast-aws/holdfast/localstack/world"
 	"github.com/holdfast-aws/holdfast/localstack/world/stage"
+	"github.com/holdfast-aws/holdfast/shared/config"
 	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/sim"
 	"github.com/holdfast-aws/holdfast/shared/sim/drive"
@@ -102,7 +103,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := watch(ctx, r, s, url); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprint(out, greeting(url, s)); err != nil {
+	if _, err := fmt.Fprint(out, greeting(url, s, r.Clock.Now())); err != nil {
 		return fmt.Errorf("greet: %w", err)
 	}
 	return live(ctx, r, s.speed, served)
@@ -152,12 +153,24 @@ func watch(ctx context.Context, r *world.Region, s settings, url string) error {
 	return nil
 }
 
-func greeting(url string, s settings) string {
+// greeting tells how to reach the world and what it does by itself.
+func greeting(url string, s settings, start time.Time) string {
+	pace := fmt.Sprintf("its time, %v times as fast as yours", s.speed)
+	if s.speed == 0 {
+		pace = "its time, which stands still until you move it (see /_world/time)"
+	}
+	watch := "its sweep function looks every minute of its time"
+	if s.sweep == "" {
+		watch = `nothing is swept without --sweep: build the function, inside the repository, and start again with --sweep build/world/sweep
+  CGO_ENABLED=0 go build -tags lambda.norpc,holdfast_world -o build/world/sweep ./functions/sweep`
+	}
 	return fmt.Sprintf(`the embedded AWS listens on %[1]s; it ends with Ctrl-C and forgets everything
+its clock starts at %[3]s, whatever yours says: holdfast status goes by yours and warns of it
+%[4]s
 
-  export AWS_ENDPOINT_URL=%[1]s AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local
+  export AWS_ENDPOINT_URL=%[1]s AWS_REGION=us-east-1 AWS_DEFAULT_REGION=us-east-1 AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local %[5]s=%[6]s %[7]s=%[8]s
   aws autoscaling describe-auto-scaling-groups
-  curl -s %[1]s/_world/clock                                  # its time, %[2]v times as fast as yours
+  curl -s %[1]s/_world/clock                                  # %[2]s
   curl -s %[1]s/_world/groups                                 # members, and what is really so about them
   curl -s %[1]s/_world/timeline                               # what happened
   curl -s %[1]s/_world/notices                                # what Holdfast told people
@@ -165,7 +178,7 @@ func greeting(url string, s settings) string {
   curl -s -d '{"instance":"i-…","kind":"full-disk"}' %[1]s/_world/break
   curl -s -d '{"name":"authorization","state":"slow","fail_share":0.3}' %[1]s/_world/dependency
   curl -s -X PUT -d '[{"operation":"autoscaling:*","throttle":0.3}]' %[1]s/_world/faults
-`, url, s.speed)
+`, url, pace, start.Format(time.RFC3339), watch, config.EnvStateTable, world.StateTable, config.EnvHeartbeatTable, world.HeartbeatTable)
 }
 
 // live moves the clock until ctx ends.

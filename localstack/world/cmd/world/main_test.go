@@ -11,11 +11,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-aws/holdfast/localstack/world"
 	"github.com/holdfast-aws/holdfast/shared/sim"
 )
 
 // served runs the command until the test ends and returns its URL.
 func served(t *testing.T, args ...string) string {
+	t.Helper()
+	url, _ := greeted(t, args...)
+	return url
+}
+
+// greeted also returns the greeting.
+func greeted(t *testing.T, args ...string) (url, greeting string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	read, write := io.Pipe()
@@ -32,11 +40,33 @@ func served(t *testing.T, args ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(string(text[:n]))
+	url = regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(string(text[:n]))
 	if url == "" || !strings.Contains(string(text[:n]), "export AWS_ENDPOINT_URL="+url) {
 		t.Fatalf("greeting %q", text[:n])
 	}
-	return url
+	return url, string(text[:n])
+}
+
+func TestTheGreetingTellsWhatToExportAndWhatRunsByItself(t *testing.T) {
+	for _, c := range []struct {
+		speed string
+		says  string
+	}{{"0", "# its time, which stands still until you move it"}, {"30", "# its time, 30 times as fast as yours"}} {
+		_, text := greeted(t, "--speed", c.speed)
+		for _, want := range []string{
+			" AWS_DEFAULT_REGION=us-east-1 ", " HOLDFAST_STATE_TABLE=" + world.StateTable + " ", " HOLDFAST_HEARTBEAT_TABLE=" + world.HeartbeatTable + "\n",
+			"its clock starts at 2026-11-30T12:00:00Z", "holdfast status goes by yours and warns of it", "nothing is swept without --sweep",
+			"go build -tags lambda.norpc,holdfast_world -o build/world/sweep ./functions/sweep\n", c.says,
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("--speed %s: the greeting does not say %q:\n%s", c.speed, want, text)
+			}
+		}
+	}
+	watched := greeting("http://127.0.0.1:1", settings{speed: 60, sweep: "build/world/sweep"}, time.Time{})
+	if !strings.Contains(watched, "looks every minute of its time") || strings.Contains(watched, "nothing is swept") {
+		t.Errorf("with a sweep the greeting says\n%s", watched)
+	}
 }
 
 func get(t *testing.T, url string) string {
