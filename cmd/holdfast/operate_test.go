@@ -221,6 +221,21 @@ func TestErrorsOfAWSAreToldWithWhatToDo(t *testing.T) {
 	does(t, exitUsage, []string{"pause"}, `HOLDFAST_SWEEP_INTERVAL: "60", want a duration`)
 }
 
+// Only a write whose answer was lost leaves a doubt; a read that fails leaves none.
+func TestALostAnswerToAWriteIsToldAsADoubt(t *testing.T) {
+	const doubt = "whether it was done cannot be told"
+	for operation, want := range map[string]bool{"dynamodb:PutItem": true, "dynamodb:Query": false} {
+		r := newRegion(t)
+		if err := r.SetFaults(world.Fault{Operation: operation, LoseFirst: -1}); err != nil {
+			t.Fatal(err)
+		}
+		code, out, errOut := holdfast(t, "hold", groupName, "--reason", "why")
+		if code != exitUsage || out != "" || strings.Contains(errOut, "\nholdfast hold: "+doubt) != want {
+			t.Errorf("%s: exit %d, %q, %q", operation, code, out, errOut)
+		}
+	}
+}
+
 func TestACommandThatIsMisusedAsksAWSNothing(t *testing.T) {
 	t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
 	for _, c := range []struct {
