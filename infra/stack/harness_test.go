@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -140,8 +141,17 @@ func guardian(t *testing.T) template {
 	return appStack(t, app.GuardianStack)
 }
 
+// needNode skips a test on a machine without Node, which the CDK runs on.
+func needNode(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("node is not there, and the CDK runs on it")
+	}
+}
+
 func appStack(t *testing.T, name string) template {
 	t.Helper()
+	needNode(t)
 	all, err := synthesized()
 	if err != nil {
 		t.Fatalf("synth: %v", err)
@@ -183,6 +193,7 @@ func synth(t *testing.T, build func(awscdk.Stack)) (template, error) {
 
 func newApp(t *testing.T) awscdk.App {
 	t.Helper()
+	needNode(t)
 	context, err := app.Context(cdkFile)
 	if err != nil {
 		t.Fatal(err)
@@ -207,6 +218,7 @@ func register(t *testing.T) *review.Register {
 // code is a folder of stub functions for the life of a test.
 func code(t *testing.T) string {
 	t.Helper()
+	needNode(t)
 	dir, err := stubs()
 	if err != nil {
 		t.Fatal(err)
