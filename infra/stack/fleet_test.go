@@ -111,6 +111,7 @@ func TestAFleetStatesEveryThreshold(t *testing.T) {
 }
 
 func TestAFleetThatBreaksARuleFailsTheSynthWithTheSum(t *testing.T) {
+	needNode(t)
 	number := func(key string, value any) func(awscdk.Stack, *stack.FleetProps) {
 		return func(_ awscdk.Stack, p *stack.FleetProps) {
 			p.Register = registerWith(t, func(e map[string]any) { e[key] = value })
@@ -156,6 +157,7 @@ func TestAFleetThatBreaksARuleFailsTheSynthWithTheSum(t *testing.T) {
 }
 
 func TestADependencyHoldsByItsAlarm(t *testing.T) {
+	needNode(t)
 	tpl, err := fleet(t, func(s awscdk.Stack, p *stack.FleetProps) {
 		p.Policy = `{"marks_per_hour": 2}`
 		p.Dependencies = []stack.Dependency{
@@ -202,6 +204,7 @@ func TestAnImportedGroupIsLeftAsItIs(t *testing.T) {
 }
 
 func TestAListenerOfAnotherStackMakesNoCycle(t *testing.T) {
+	needNode(t)
 	err := try(func() error {
 		a := newApp(t)
 		front, back := awscdk.NewStack(a, jsii.String("Front"), nil), awscdk.NewStack(a, jsii.String("Back"), nil)

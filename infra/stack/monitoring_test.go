@@ -156,6 +156,7 @@ func nagged(t *testing.T, build func(awscdk.Stack)) []string {
 }
 
 func TestNothingThatTheNagPacksFindIsUnexplained(t *testing.T) {
+	needNode(t)
 	for _, finding := range nagged(t, func(s awscdk.Stack) { stack.NewGuardian(s, "Holdfast", stack.GuardianProps{CodeDir: code(t)}) }) {
 		t.Errorf("Guardian: %s", finding)
 	}
