@@ -52,8 +52,8 @@ synth: build build/infra node_modules/.package-lock.json ## synthesize infra by 
 	@for template in build/cdk-bare/*.template.json; do cmp "$$template" "cdk.out/$${template##*/}"; echo "$${template##*/}: the same both ways"; done
 
 .PHONY: deploy-local
-deploy-local: node_modules/.package-lock.json ## deploy the Guardian into a ministack that runs at HOLDFAST_PEER_MINISTACK and watch it work; about five minutes
-	$(if $(HOLDFAST_PEER_MINISTACK),,$(error start ministack from PyPI and set HOLDFAST_PEER_MINISTACK to its address))
+deploy-local: node_modules/.package-lock.json ## deploy the Guardian into a ministack that runs at HOLDFAST_DEPLOY_MINISTACK and watch it work; about five minutes
+	$(if $(HOLDFAST_DEPLOY_MINISTACK),,$(error start ministack from PyPI and set HOLDFAST_DEPLOY_MINISTACK to its address))
 	go test -count=1 -timeout 20m -v ./infra/deploy
 
 COMPOSE = docker compose -f localstack/compose.yaml

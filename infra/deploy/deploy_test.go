@@ -29,7 +29,7 @@ import (
 )
 
 // peerVariable has the address of a ministack that is started anew; .ci/run starts one.
-const peerVariable = "HOLDFAST_PEER_MINISTACK"
+const peerVariable = "HOLDFAST_DEPLOY_MINISTACK"
 
 const (
 	root          = "../.."
