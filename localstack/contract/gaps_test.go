@@ -27,7 +27,7 @@ func gapsOfMoto() map[string]gap {
 		"a process of an unknown group is refused":                                {"StatusCode: 500", "it looks into a group that is not there and answers with a page of HTML"},
 		"a mark in the grace period is refused":                                   {"was accepted", "a mark is a flag there, and ShouldRespectGracePeriod is not read"},
 		"a mark of an unknown instance is refused":                                {"have InvalidInstanceID.NotFound, want ValidationError", "it answers with an error of EC2, which Auto Scaling does not have"},
-		"a health that is neither Healthy nor Unhealthy is refused":               {"StatusCode: 500", "it fails inside and answers with a page of HTML"},
+		"a health that is neither Healthy nor Unhealthy is refused":               {"StatusCode: 500", "it refuses, but with a page of HTML where an error of the API should be"},
 		"a marked member is replaced":                                             {"the marked one is there: have true", "a mark is a flag there; no emulator that could be had replaces the member"},
 		"scaling activities tell of the launches":                                 {"have 0, want 3", "its list is always empty, which an instance that was just launched contradicts"},
 		"a group without refreshes has an empty list of them":                     {"StatusCode: 500", "it has no instance refreshes"},
