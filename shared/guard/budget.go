@@ -2,6 +2,7 @@ package guard
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -259,6 +260,6 @@ func (k *look) clamp(key string, value, ceiling int) int {
 	if k.in.Reads.Group != "" {
 		return ceiling // the members are not known, so neither is the true ceiling
 	}
-	k.page(Page{Key: PageConfig, Subject: key, Text: key + ": " + plural(value, "") + " is above the compiled ceiling of " + plural(ceiling, "") + " for this group, which is in force"})
+	k.page(Page{Key: PageConfig, Subject: key, Text: fmt.Sprintf("%s: %d is above the compiled ceiling of %d for this group, which is in force", key, value, ceiling)})
 	return ceiling
 }

@@ -6,8 +6,6 @@ import (
 	"time"
 )
 
-type spanOf = time.Duration
-
 // clock prints a moment for people.
 func clock(at Instant) string {
 	if at == 0 {
@@ -47,12 +45,9 @@ func (k *look) note(format string, args ...any) {
 	k.v.Notes = append(k.v.Notes, fmt.Sprintf(format, args...))
 }
 
-// plural prints a count with its noun; without a noun it is the bare number.
+// plural prints a count with its noun.
 func plural(n int, noun string) string {
-	switch {
-	case noun == "":
-		return fmt.Sprint(n)
-	case n == 1:
+	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // rollingFloor is the fewest different members that make a rolling hold; onsetPercent and the floors below scale the onset rule.
@@ -247,7 +248,7 @@ func (k *look) rolling() {
 }
 
 // recent says whether a moment lies in a window that ends now and after the last release.
-func (k *look) recent(window spanOf) func(Instant) bool {
+func (k *look) recent(window time.Duration) func(Instant) bool {
 	return func(at Instant) bool { return k.now.sub(at) < window && at > k.next.ReleasedAt }
 }
 
