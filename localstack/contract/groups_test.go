@@ -99,7 +99,7 @@ func (s *subject) simulate(f *fleet, grace time.Duration) error {
 func (s *subject) create(ctx context.Context, f *fleet, grace time.Duration) error {
 	vpcs, err := s.ec2.DescribeVpcs(ctx, &ec2.DescribeVpcsInput{})
 	if err != nil || len(vpcs.Vpcs) == 0 {
-		return fmt.Errorf("describe vpcs: %d found: %w", len(vpcs.Vpcs), err)
+		return errors.Join(err, errors.New("describe vpcs: none found"))
 	}
 	targets, err := s.elb.CreateTargetGroup(ctx, &elb.CreateTargetGroupInput{
 		Name: aws.String(shorten(f.group)), Protocol: elbtypes.ProtocolEnumHttp, Port: aws.Int32(8080), VpcId: vpcs.Vpcs[0].VpcId,
@@ -112,7 +112,7 @@ func (s *subject) create(ctx context.Context, f *fleet, grace time.Duration) err
 	f.targetGroup = aws.ToString(targets.TargetGroups[0].TargetGroupArn)
 	images, err := s.ec2.DescribeImages(ctx, &ec2.DescribeImagesInput{})
 	if err != nil || len(images.Images) == 0 {
-		return fmt.Errorf("describe images: %w", err)
+		return errors.Join(err, errors.New("describe images: none found"))
 	}
 	_, err = s.ec2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
 		LaunchTemplateName: aws.String(f.group),
