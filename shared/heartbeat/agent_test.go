@@ -225,9 +225,9 @@ func TestAChangeIsToldSoonAndAFlappingCheckFloodsNothing(t *testing.T) {
 		_, stop := start(t, heartbeat.Options{Connect: connect(s.writer(t, "i-0a", nil)), Checks: []heartbeat.Check{c}, Every: 20 * time.Second})
 		time.Sleep(7 * time.Second)
 		disk.set(errors.New("full"))
-		time.Sleep(2*time.Second + time.Millisecond)
+		time.Sleep(7*time.Second + time.Millisecond) // the check's own two, and at most the five that lie between two writes
 		if row := s.says(t, "i-0a"); row != "failing[disk]" {
-			t.Errorf("row %s two seconds after the failure, long before the next beat is due", row)
+			t.Errorf("row %s seven seconds after the failure, before the next beat is due", row)
 		}
 		before := s.calls.Load()
 		for i := range 60 {
