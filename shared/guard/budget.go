@@ -92,7 +92,7 @@ func (m *Mark) overridden() bool { return m.Closed && !m.Gone }
 // settle updates one mark and says whether it is kept.
 func (k *look) settle(m *Mark) bool {
 	v := k.find(m.Member)
-	age := k.now.sub(m.At)
+	age := k.ageOf(m)
 	m.Gone = v == nil
 	leaving := v == nil || strings.HasPrefix(v.m.Lifecycle, "Terminating") || v.m.Unhealthy
 	if m.Outcome == OutcomeReserved || m.Outcome == OutcomeUnknown {
@@ -224,7 +224,7 @@ func (k *look) measure() {
 	l.RegionHourMax = k.clamp("region_marks_per_hour", k.p.RegionMarksPerHour, max(6, floorPercent(eligible, 10)))
 	for i := range k.next.Marks {
 		m := &k.next.Marks[i]
-		l.add(m, k.now.sub(max(m.At, m.Called)))
+		l.add(m, k.ageOf(m))
 		if !m.Closed {
 			k.flying += max(1, m.Weight)
 		}
@@ -235,6 +235,9 @@ func (k *look) measure() {
 		}
 	}
 }
+
+// ageOf is how long ago a mark was answered, or reserved if that is not known: where its windows begin.
+func (k *look) ageOf(m *Mark) time.Duration { return k.now.sub(max(m.At, m.Called)) }
 
 // add counts one mark of a given age in the windows that it is in.
 func (l *Limits) add(m *Mark, age time.Duration) {

@@ -101,7 +101,7 @@ type look struct {
 func newLook(in Input) *look {
 	k := &look{in: in, now: At(in.Now), p: &in.Policy, prev: &in.State}
 	k.next = in.State
-	k.next.LastSweep, k.next.LastMode = k.now, in.Policy.Mode
+	k.next.LastSweep = k.now
 	k.stepBack()
 	k.grace = max(seconds(k.p.BootGraceSeconds), in.Group.Grace)
 	gap := k.now.sub(k.prev.LastSweep)

@@ -70,7 +70,7 @@ func (k *look) startPaced(h *Hold) {
 // tendPaced resumes HealthCheck after the last of the members is repaired.
 func (k *look) tendPaced() {
 	p := k.next.Paced
-	if p == nil || k.next.Hold != nil || k.blind() || k.p.Mode == ModeOff {
+	if p == nil || k.next.Hold != nil || k.blind() || k.warmUp || k.unknownDependency() || k.p.Mode == ModeOff {
 		return
 	}
 	var left []string

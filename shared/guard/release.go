@@ -16,6 +16,8 @@ func (k *look) release(h *Hold) {
 		k.relapse(h)
 	case k.blind():
 		k.pauseQuiet(h)
+	case h.Stage > StageQuiet && h.Stage < StageResumed && (k.warmUp || k.unknownDependency()):
+		// After a gap the first look only looks, and what is unknown releases nothing, whatever stage the way out has reached.
 	case k.warmUp || h.QuietSince == 0:
 		h.QuietSince = k.now
 		if h.Stage > StageQuiet {
@@ -106,14 +108,17 @@ func (k *look) enter(h *Hold, stage int) { h.Stage, h.StageAt = stage, k.now }
 
 // quiet says that stage 1 is over: quiet for long enough, or a person asked; a hold that only a person ends needs the person.
 func (k *look) quiet(h *Hold) bool {
-	if len(k.unread) > 0 || len(k.nodata) > 0 {
-		return false // a hard dependency whose state is unknown releases nothing
+	if k.unknownDependency() {
+		return false
 	}
 	if h.ReleaseBy != "" {
 		return true
 	}
 	return !h.Sticky && k.now.sub(h.QuietSince) >= seconds(k.p.QuietSeconds)
 }
+
+// unknownDependency says that the state of a hard dependency is not known: missing, unreadable or without data.
+func (k *look) unknownDependency() bool { return len(k.unread) > 0 || len(k.nodata) > 0 }
 
 // pendingRestores says that members are to be restored first, or that one was sent just now and is not read back yet.
 func (k *look) pendingRestores(h *Hold) bool {
@@ -173,7 +178,7 @@ func (k *look) stillUnhealthy() (marked int, own Limits) {
 		}
 		marked++
 		if m := k.markOf(v.m.ID); m != nil {
-			own.add(m, k.now.sub(m.At))
+			own.add(m, k.ageOf(m))
 			if id := regionID(k.in.Group.ARN, m.ID); slices.ContainsFunc(k.in.Region.Marks, func(r RegionMark) bool { return r.ID == id && k.now.sub(r.At) < time.Hour }) {
 				own.RegionHour++
 			}
@@ -240,7 +245,7 @@ func (k *look) stepEnd(h *Hold) {
 		}
 	}
 	k.enter(h, StageResume)
-	if !k.pendingRestores(h) {
+	if !k.pendingRestores(h) && !k.warmUp && !k.unknownDependency() {
 		k.stepResume(h)
 	}
 }

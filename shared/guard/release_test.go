@@ -333,3 +333,28 @@ func TestAHoldInAStageOfAnotherVersionCanBeEnded(t *testing.T) {
 		want(t, "suspended", strings.Join(f.Suspended(), ","), "")
 	}
 }
+
+func TestAReleaseUnderWayStandsStillWhileADependencyIsUnknown(t *testing.T) {
+	for _, state := range []string{guard.AlarmMissing, guard.AlarmUnread, guard.AlarmNoData} {
+		f := held(t)
+		f.Heal(0, 1)
+		f.Sweeps(11)
+		want(t, "before", f.Verdict.Mode, guard.Releasing)
+		dep := guard.Dependency{Alarm: "db", Kind: guard.DependencyHard, Missing: guard.MissingUnknown}
+		f.In.Group.Dependencies = []guard.DependencyReading{{Dependency: dep, AlarmReading: guard.AlarmReading{State: state}}}
+		for range 10 {
+			want(t, state, actions(f.Sweep()), "")
+		}
+		f.In.Group.Dependencies[0].State = guard.AlarmOK
+		want(t, "known again", f.Sweeps(5).Mode, guard.Watching)
+	}
+}
+
+func TestTheFirstLookAfterAGapReleasesNothing(t *testing.T) {
+	f := held(t)
+	f.Heal(0, 1)
+	f.Sweeps(11)
+	want(t, "before", f.Verdict.Mode, guard.Releasing)
+	want(t, "after an hour away", actions(f.Step(time.Hour)), "")
+	want(t, "then", f.Sweeps(5).Mode, guard.Watching)
+}

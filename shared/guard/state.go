@@ -36,8 +36,6 @@ func (i Instant) sub(j Instant) time.Duration {
 type State struct {
 	// LastSweep is when the group was last looked at; 0 says that there is no state.
 	LastSweep Instant `json:"last,omitempty"`
-	// LastMode is the policy's mode at that look.
-	LastMode string `json:"mode,omitempty"`
 	// BlindRun counts blind sweeps in a row; UnreadRun counts sweeps in a row with an unreadable hard alarm.
 	BlindRun  int `json:"blind_run,omitempty"`
 	UnreadRun int `json:"unread_run,omitempty"`

@@ -26,7 +26,7 @@ func large(version int64, members int) runner.Record {
 	random := rand.New(rand.NewPCG(largeSeed, uint64(members)))
 	at := guard.At(time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC))
 	ago := func() guard.Instant { return at - guard.Instant(random.IntN(600_000)) }
-	rec := runner.Record{Version: version, State: guard.State{LastSweep: at, LastMode: guard.ModeAct}}
+	rec := runner.Record{Version: version, State: guard.State{LastSweep: at}}
 	for i := range members {
 		id := fmt.Sprintf("i-%05x%012x", i, random.Uint64()>>16)
 		rec.State.Members = append(rec.State.Members, guard.MemberState{

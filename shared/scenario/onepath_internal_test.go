@@ -120,12 +120,11 @@ func (w *witness) Report(ctx context.Context, r runner.Report) {
 	w.region.State, _ = guard.MergeRegion(w.region.State, r.Verdict.Region, w.now)
 }
 
-// bytesOf is a whole verdict, with what it leaves for the ledger; the mode that the state remembers is the one thing that may differ.
+// bytesOf is a whole verdict, with what it leaves for the ledger.
 func bytesOf(t *testing.T, in guard.Input, mode string) string {
 	t.Helper()
 	in.Policy.Mode = mode
 	v := guard.Decide(in)
-	v.State.LastMode = ""
 	text, err := json.Marshal(struct {
 		Verdict guard.Verdict
 		State   guard.State

@@ -31,7 +31,6 @@ func (w *world) seed(ctx context.Context, s *Scenario) error {
 		}
 		region.LastGoodMode = resolved.GoodMode
 		rec.State = p.past(g.History, s.Interval)
-		rec.State.LastMode = resolved.Policy.Mode
 		for _, m := range rec.State.Marks {
 			if Start().Sub(m.At.Time()) < time.Hour {
 				region.State.Marks = append(region.State.Marks, guard.RegionMark{ID: m.ID, At: m.At})

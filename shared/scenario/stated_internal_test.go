@@ -140,7 +140,7 @@ steps: [{at: 0s}]
 	}
 	last := Start().Add(-400 * time.Second)
 	want := guard.State{
-		LastSweep: ago(time.Minute), LastMode: guard.ModeAct,
+		LastSweep: ago(time.Minute),
 		Members: []guard.MemberState{
 			looked(guard.MemberState{ID: "i1", Since: ago(settledAge), Beat: true, Boot: "boot-i1", Seq: Start().Add(-time.Minute).Unix(),
 				Stamp: ago(75 * time.Second), AdvancedAt: ago(time.Minute)}),

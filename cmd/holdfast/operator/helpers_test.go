@@ -138,7 +138,7 @@ func newRig(t *testing.T) *rig {
 	r := &rig{fleet: &fleet{groups: map[string]guard.Group{}}, shelf: &shelf{values: map[string]operator.Parameter{}}, ledger: memledger.New()}
 	r.shelf.set(guard.ModeParameter, "act")
 	r.add("web", true)
-	r.save(t, "web", guard.State{LastSweep: before(30 * time.Second), LastMode: guard.ModeAct})
+	r.save(t, "web", guard.State{LastSweep: before(30 * time.Second)})
 	r.desk = operator.New(operator.Ports{Fleet: r.fleet, Ledger: r.ledger, Policies: r.shelf, Parameters: r.shelf}, r.options())
 	return r
 }
@@ -185,7 +185,7 @@ func (r *rig) held(t *testing.T, change func(*guard.Hold)) {
 	if change != nil {
 		change(h)
 	}
-	r.save(t, "web", guard.State{LastSweep: before(30 * time.Second), LastMode: guard.ModeAct, Hold: h})
+	r.save(t, "web", guard.State{LastSweep: before(30 * time.Second), Hold: h})
 }
 
 // asked is the request that stands in the ledger.

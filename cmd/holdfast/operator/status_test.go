@@ -26,7 +26,7 @@ func busy(t *testing.T) *rig {
 		return guard.Mark{ID: "m-" + member, Member: member, At: before(age), By: "guard", Outcome: guard.OutcomeDone, Weight: 1, Closed: true, Gone: true}
 	}
 	r.save(t, "web", guard.State{
-		LastSweep: before(30 * time.Second), LastMode: guard.ModeAct,
+		LastSweep: before(30 * time.Second),
 		Hold: &guard.Hold{
 			ID: "hold@1", Since: before(10 * time.Minute), Cause: "zone us-east-1a", Text: "2 of 2 in us-east-1a are bad", Stage: guard.StageQuiet,
 			QuietSince: before(2 * time.Minute), Ours: []guard.HeldProcess{{Process: "ReplaceUnhealthy", Reason: ours}, {Process: "HealthCheck", Reason: ours}, {Process: "AZRebalance", Resumed: before(time.Second)}},

@@ -73,11 +73,11 @@ func Record(version int64) runner.Record {
 	return runner.Record{
 		Version: version,
 		State: guard.State{
-			LastSweep: at, LastMode: guard.ModeAct,
-			Members: []guard.MemberState{{ID: "i-0001", Lifecycle: "InService", Since: at, Seq: 7, Boot: "b1", Bad: true, BadSince: at}},
-			Hold:    &guard.Hold{ID: "h1", Since: at, Cause: guard.CauseZone, Ours: []guard.HeldProcess{{Process: guard.ProcessReplaceUnhealthy, IntentAt: at}}},
-			Marks:   []guard.Mark{{ID: "m1", Member: "i-0001", At: at, By: "guard", Outcome: guard.OutcomeReserved}},
-			Pages:   []guard.PageState{{Key: guard.PageHeld, Since: at, Urgent: true, Open: true}},
+			LastSweep: at,
+			Members:   []guard.MemberState{{ID: "i-0001", Lifecycle: "InService", Since: at, Seq: 7, Boot: "b1", Bad: true, BadSince: at}},
+			Hold:      &guard.Hold{ID: "h1", Since: at, Cause: guard.CauseZone, Ours: []guard.HeldProcess{{Process: guard.ProcessReplaceUnhealthy, IntentAt: at}}},
+			Marks:     []guard.Mark{{ID: "m1", Member: "i-0001", At: at, By: "guard", Outcome: guard.OutcomeReserved}},
+			Pages:     []guard.PageState{{Key: guard.PageHeld, Since: at, Urgent: true, Open: true}},
 		},
 		LastGood: map[string][]byte{"/holdfast/groups/web": []byte(`{"mode":"act"}`)},
 	}
@@ -176,7 +176,7 @@ func staleSave(c check) {
 	t, s := c.t, c.s
 	mustSave(t, s, Record(0))
 	newer := Record(1)
-	newer.State.LastMode = guard.ModeOff
+	newer.State.BlindRun = 7
 	mustSave(t, s, newer)
 	_, err := s.Save(context.Background(), GroupA, Record(1))
 	wantFault(t, err, fault.Conflict)
