@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/guard"
-	"github.com/holdfast-aws/holdfast/shared/memledger"
 	"github.com/holdfast-aws/holdfast/shared/runner"
 	"github.com/holdfast-aws/holdfast/shared/sim"
 )
@@ -77,10 +75,10 @@ func Run(ctx context.Context, in sim.Incident, o Options) (Result, error) {
 	if err := SetChecks(cloud, in.Group, o.HealthChecks); err != nil {
 		return Result{}, err
 	}
-	var w *watch
+	var w *Watch
 	if o.Guarded {
 		var err error
-		if w, err = newWatch(ctx, cloud, in.Group, o); err != nil {
+		if w, err = o.watch(ctx, cloud, in.Group); err != nil {
 			return Result{}, err
 		}
 	}
@@ -93,11 +91,26 @@ func Run(ctx context.Context, in sim.Incident, o Options) (Result, error) {
 	if w == nil {
 		return out, nil
 	}
-	for _, n := range w.ports.notices {
+	for _, n := range w.Notices() {
 		out.Notices = append(out.Notices, Notice{At: n.At, Group: n.Group, Key: n.Key, Subject: n.Subject, Urgent: n.Urgent, Reminder: n.Reminder, Text: n.Text})
 	}
-	out.Sweeps, out.Looks = w.ports.reports, w.runs
-	return out, w.err
+	out.Sweeps, out.Looks = w.Reports(), w.Looks()
+	return out, w.Err()
+}
+
+// watch puts Holdfast on the watched group, under the policy of the options or the one that its owner would declare.
+func (o Options) watch(ctx context.Context, cloud *sim.Cloud, group string) (*Watch, error) {
+	policy := o.Policy
+	if policy == "" {
+		var err error
+		if policy, err = DeclaredPolicy(cloud); err != nil {
+			return nil, err
+		}
+	}
+	return Guard(ctx, cloud, Duty{
+		SweepInterval: o.SweepInterval, AlarmDelay: o.AlarmDelay, NoAlarmLooks: o.NoAlarmLooks, Mode: o.Mode,
+		Policies: map[string]string{group: policy}, Records: true,
+	})
 }
 
 // SetChecks replaces the health check types of a group and keeps its grace; no types change nothing.
@@ -130,66 +143,4 @@ func DeclaredPolicy(cloud *sim.Cloud) (string, error) {
 		return "", fmt.Errorf("encode policy: %w", err)
 	}
 	return string(text), nil
-}
-
-// watch is Holdfast on duty in the simulator: looks are events of the simulator's own queue.
-type watch struct {
-	ctx    context.Context
-	runner *runner.Runner
-	ports  *ports
-	runs   int
-	err    error // the first run that failed
-}
-
-func newWatch(ctx context.Context, cloud *sim.Cloud, group string, o Options) (*watch, error) {
-	policy := o.Policy
-	if policy == "" {
-		var err error
-		if policy, err = DeclaredPolicy(cloud); err != nil {
-			return nil, err
-		}
-	}
-	p := &ports{cloud: cloud, declared: map[string]string{group: policy}, mode: o.Mode}
-	r, err := runner.New(runner.Ports{
-		Fleet: p, Beats: p, Alarms: p, Policies: p, Ledger: memledger.New(), Actor: p, Reporter: p,
-	}, runner.Options{Now: cloud.Now, SweepInterval: o.SweepInterval, Concurrency: 1})
-	if err != nil {
-		return nil, fmt.Errorf("make runner: %w", err)
-	}
-	w := &watch{ctx: ctx, runner: r, ports: p}
-	w.schedule(cloud, o.SweepInterval)
-	if !o.NoAlarmLooks {
-		cloud.OnAlarm = func(change sim.AlarmChange) {
-			cloud.At(change.At.Add(o.AlarmDelay), func(*sim.Cloud) {
-				w.look(runner.Request{Trigger: runner.TriggerAlarm, Alarms: []string{change.Alarm.Name}})
-			})
-		}
-	}
-	return w, nil
-}
-
-// schedule plans a look one interval from now, and from there the next.
-func (w *watch) schedule(cloud *sim.Cloud, interval time.Duration) {
-	cloud.At(cloud.Now().Add(interval), func(c *sim.Cloud) {
-		w.look(runner.Request{Trigger: runner.TriggerSweep})
-		w.schedule(c, interval)
-	})
-}
-
-func (w *watch) look(req runner.Request) {
-	w.runs++
-	req.Run = fmt.Sprintf("run-%04d", w.runs)
-	sum, err := w.runner.Run(w.ctx, req)
-	if err == nil && sum.Failed > 0 {
-		var failed []string
-		for _, g := range sum.Groups {
-			if g.Failure != "" {
-				failed = append(failed, g.Group+": "+g.Failure)
-			}
-		}
-		err = fmt.Errorf("groups failed: %s", strings.Join(failed, "; "))
-	}
-	if err != nil && w.err == nil {
-		w.err = fmt.Errorf("look %d at %s: %w", w.runs, w.ports.cloud.Now().Format(time.RFC3339), err)
-	}
 }

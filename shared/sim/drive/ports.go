@@ -33,6 +33,7 @@ type ports struct {
 	declared map[string]string
 	mode     string
 
+	records bool // keep reports
 	reports []runner.Report
 	notices []runner.Notice
 }
@@ -207,7 +208,11 @@ func (p *ports) Page(_ context.Context, n runner.Notice) error {
 }
 
 // Report keeps the record of a look.
-func (p *ports) Report(_ context.Context, r runner.Report) { p.reports = append(p.reports, r) }
+func (p *ports) Report(_ context.Context, r runner.Report) {
+	if p.records {
+		p.reports = append(p.reports, r)
+	}
+}
 
 // classify gives an answer of the simulator its fault kind.
 func classify(what string, err error) error {

@@ -1,0 +1,59 @@
+package gameday
+
+import (
+	"slices"
+	"time"
+
+	"github.com/holdfast-aws/holdfast/shared/sim"
+)
+
+// Day is one kind of failure, told as causes.
+type Day struct {
+	// Name is the kebab-case name by which it is found.
+	Name string
+	// About says in one paragraph what happens and within which bounds it is drawn.
+	About string
+	// Groups are the names of the guarded groups, the one to look at first.
+	Groups []string
+	// Duration is how long it is played.
+	Duration time.Duration
+	// Draw draws the day's fleet and script.
+	Draw func(*Dice) Course
+}
+
+// Course is a day as drawn for one seed.
+type Course struct {
+	// Setup creates the fleet in an empty cloud.
+	Setup func(*sim.Cloud) error
+	// Script is what happens, in order of time.
+	Script []sim.Step
+}
+
+// Incident is the day as drawn for a seed, in the form in which package drive plays it; its watched group is the first.
+func (d Day) Incident(seed uint64) sim.Incident {
+	course := d.Draw(NewDice(d.Name, seed))
+	slices.SortStableFunc(course.Script, func(a, b sim.Step) int { return int(a.At - b.At) })
+	return sim.Incident{Name: d.Name, About: d.About, Group: d.Groups[0], Setup: course.Setup, Script: course.Script, Duration: d.Duration}
+}
+
+// Find returns the day of a name, and false when there is none.
+func Find(name string) (Day, bool) {
+	for _, d := range Days() {
+		if d.Name == name {
+			return d, true
+		}
+	}
+	return Day{}, false
+}
+
+// Days returns all days, sorted by name.
+func Days() []Day {
+	all := []Day{slowAuthorization()}
+	slices.SortFunc(all, func(a, b Day) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return all
+}
