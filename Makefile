@@ -22,12 +22,18 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: $(FUNCTIONS:%=build/%/bootstrap) ## build every Lambda's bootstrap for arm64 into build/
+build: $(FUNCTIONS:%=build/%/bootstrap) build/heartbeat/holdfast-heartbeat ## build every Lambda's bootstrap and the agent for arm64 into build/
 
 # Always asked of go, which knows by itself what has changed.
 build/%/bootstrap: FORCE
 	@mkdir -p $(@D)
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -tags lambda.norpc -trimpath -ldflags '-s -w' -o $@ ./functions/$*
+	@printf '%s: %s bytes\n' $@ "$$(stat -c %s $@)"
+
+# The agent of the example's instances.
+build/heartbeat/holdfast-heartbeat: FORCE
+	@mkdir -p $(@D)
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -ldflags '-s -w' -o $@ ./cmd/heartbeat
 	@printf '%s: %s bytes\n' $@ "$$(stat -c %s $@)"
 
 .PHONY: FORCE

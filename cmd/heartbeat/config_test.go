@@ -34,21 +34,6 @@ func TestTheShippedFileIsGood(t *testing.T) {
 	}
 }
 
-func TestTheUserDatasFileIsGood(t *testing.T) {
-	raw, err := os.ReadFile("deploy/user-data.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, ok := strings.Cut(string(raw), "<<'YAML'\n")
-	text, _, end := strings.Cut(rest, "YAML\n")
-	if !ok || !end {
-		t.Fatal("no file in the user data")
-	}
-	if _, checks, err := read(strings.NewReader(strings.ReplaceAll(text, "${HOLDFAST_TABLE}", "t"))); err != nil || len(checks) != 2 {
-		t.Errorf("%d checks, error %v", len(checks), err)
-	}
-}
-
 func TestAFileIsRefusedWithTheReason(t *testing.T) {
 	checks := func(one string) string { return "table: t\nchecks:\n  - " + one + "\n" }
 	cases := []struct{ name, text, want string }{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
@@ -20,9 +21,12 @@ const (
 	ExampleStack  = "Example"
 )
 
+// AgentFile is the heartbeat agent's binary below the folder of what was built.
+const AgentFile = "heartbeat/holdfast-heartbeat"
+
 // Files are what the app reads, all required.
 type Files struct {
-	// CDK is cdk.json, Thresholds the register, CodeDir the folder of the built functions.
+	// CDK is cdk.json, Thresholds the register, CodeDir the folder of what `make build` builds.
 	CDK, Thresholds, CodeDir string
 }
 
@@ -135,7 +139,9 @@ func New(f Files) (awscdk.App, error) {
 		guardian := stack.NewGuardian(own, "Holdfast", props)
 		shown := newStack(app, ExampleStack)
 		shown.AddStackDependency(own, jsii.String("instances write to its heartbeat table"))
-		example.New(shown, example.Props{Register: register, HeartbeatTableName: props.HeartbeatTableName, Topic: guardian.Topic})
+		example.New(shown, example.Props{
+			Register: register, AgentPath: filepath.Join(f.CodeDir, AgentFile), HeartbeatTableName: props.HeartbeatTableName, Topic: guardian.Topic,
+		})
 	}
 	stack.Judge(app, register)
 	return app, nil

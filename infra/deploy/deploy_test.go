@@ -85,6 +85,7 @@ func (b *bench) build() {
 	for _, name := range stack.Functions() {
 		b.run(nil, "go", "build", "-tags", "lambda.norpc", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(b.dir, "code", name, "bootstrap"), "./functions/"+name)
 	}
+	b.run(nil, "go", "build", "-o", filepath.Join(b.dir, "code", app.AgentFile), "./cmd/heartbeat")
 	b.run(nil, "go", "build", "-o", filepath.Join(b.dir, "infra"), "./infra")
 }
 

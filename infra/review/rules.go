@@ -12,20 +12,16 @@ import (
 )
 
 // Problem is one rule that is broken, in one line with its sum.
-type Problem struct{ Rule, Text string }
+type Problem = timing.Problem
 
 // Names of the rules beside those of package timing.
 const (
-	RulePath       = "health-path"
 	RulePort       = "health-port"
 	RuleProtocol   = "health-protocol"
 	RuleMatcher    = "matcher"
 	RuleDrain      = "deregistration-delay"
 	RuleSlowStart  = "slow-start"
-	RuleFailOpen   = "fail-open"
-	RuleDNS        = "dns-failover"
 	RuleTypes      = "health-check-types"
-	RuleGrace      = "grace"
 	RuleMaintain   = "maintenance-policy"
 	RuleReview     = "review"
 	RuleUnreviewed = "unreviewed-change"
@@ -38,7 +34,6 @@ const (
 	DrainMaxSeconds     = 3600
 	SlowStartMinSeconds = 30
 	SlowStartMaxSeconds = 900
-	GraceMaxSeconds     = 7200
 	MaxHealthyMin       = 100
 	MaxHealthyMax       = 200
 	MaintainSpanMax     = 100
@@ -46,9 +41,9 @@ const (
 
 // Problems lists every rule that the thresholds break, the review's last. Each text begins with the service.
 func (t Thresholds) Problems() []Problem {
-	out := problemsOf(t.Check().Problems())
+	out := t.Check().Problems()
 	out = append(out, t.promises()...)
-	out = append(out, PathProblems(t.Path)...)
+	out = append(out, timing.PathProblems(t.Path)...)
 	out = append(out, t.probe()...)
 	out = append(out, t.routing()...)
 	out = append(out, t.group()...)
@@ -76,30 +71,6 @@ func (t Thresholds) promises() []Problem {
 	return out
 }
 
-// deepWords in a path say that the check asks more than the instance itself.
-func deepWords() []string {
-	return []string{"deep", "full", "all", "db", "database", "dependency", "dependencies", "downstream", "ready", "readiness", "readyz"}
-}
-
-// PathProblems judges a health check's path: it must be stated, and must not be a deep one. One slow dependency would take out
-// every target at once.
-func PathProblems(path string) []Problem {
-	switch {
-	case path == "":
-		return []Problem{{RulePath, "the health path is empty, want a path that is answered by local checks only, such as /health"}}
-	case path == "/":
-		return []Problem{{RulePath, "the health path is /, the front page: it needs what the front page needs; want a path of its own, such as /health"}}
-	case !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " \t\"#"):
-		return []Problem{{RulePath, fmt.Sprintf("the health path %q is no path", path)}}
-	}
-	for _, word := range regexp.MustCompile(`[A-Za-z]+`).FindAllString(path, -1) {
-		if slices.Contains(deepWords(), strings.ToLower(word)) {
-			return []Problem{{RulePath, fmt.Sprintf("the health path %s says %q: a deep check fails on all targets at once; let the probe function ask dependencies", path, word)}}
-		}
-	}
-	return nil
-}
-
 func (t Thresholds) probe() []Problem {
 	var out []Problem
 	if n, err := strconv.Atoi(t.Port); t.Port != "traffic-port" && (err != nil || n < 1 || n > 65535) {
@@ -122,23 +93,7 @@ func (t Thresholds) routing() []Problem {
 	if s := t.SlowStartSeconds; s != 0 && (s < SlowStartMinSeconds || s > SlowStartMaxSeconds) {
 		out = append(out, Problem{RuleSlowStart, fmt.Sprintf("slow start %d s, want 0 for none or %d to %d", s, SlowStartMinSeconds, SlowStartMaxSeconds)})
 	}
-	return append(out, FloorProblems(t.FailOpenPercent, t.DNSFailoverPercent)...)
-}
-
-// FloorProblems judges the two thresholds of target group health, in percent, 0 for off. DNS may give a zone up only before or when
-// routing does. Source: Application Load Balancer user guide, "Target group health".
-func FloorProblems(failOpen, dns int) []Problem {
-	var out []Problem
-	if failOpen < 0 || failOpen > 100 {
-		out = append(out, Problem{RuleFailOpen, fmt.Sprintf("fail-open threshold %d %%, want 0 for none or 1 to 100", failOpen)})
-	}
-	if dns < 0 || dns > 100 {
-		out = append(out, Problem{RuleDNS, fmt.Sprintf("DNS failover threshold %d %%, want 0 for off or 1 to 100", dns)})
-	}
-	if dns > 0 && dns < failOpen {
-		out = append(out, Problem{RuleDNS, fmt.Sprintf("DNS failover threshold %d %% is below the fail-open threshold %d %%", dns, failOpen)})
-	}
-	return out
+	return append(out, timing.FloorProblems(t.FailOpenPercent, t.DNSFailoverPercent)...)
 }
 
 func (t Thresholds) group() []Problem {
@@ -151,25 +106,13 @@ func (t Thresholds) group() []Problem {
 	if !slices.Contains(t.HealthCheckTypes, TypeEC2) {
 		out = append(out, Problem{RuleTypes, "health check types without EC2, which is always on"})
 	}
-	out = append(out, GraceProblems(t.HealthCheckTypes, t.GraceSeconds)...)
+	out = append(out, timing.GraceProblems(t.HealthCheckTypes, t.GraceSeconds)...)
 	low, high := t.MinHealthyPercent, t.MaxHealthyPercent
 	if low < 0 || low > 100 || high < MaxHealthyMin || high > MaxHealthyMax || high-low > MaintainSpanMax {
 		out = append(out, Problem{RuleMaintain, fmt.Sprintf("instance maintenance policy %d %% to %d %%, a span of %d: want 0 to 100, %d to %d, and a span of at most %d",
 			low, high, high-low, MaxHealthyMin, MaxHealthyMax, MaintainSpanMax)})
 	}
 	return out
-}
-
-// GraceProblems judges a group's grace. CloudFormation's default is 0, and with ELB checks a new member is then terminated before it
-// can serve. Source: Auto Scaling user guide, "Set the health check grace period".
-func GraceProblems(types []string, seconds int) []Problem {
-	if seconds < 0 || seconds > GraceMaxSeconds {
-		return []Problem{{RuleGrace, fmt.Sprintf("grace %d s, want 0 to %d", seconds, GraceMaxSeconds)}}
-	}
-	if seconds == 0 && slices.Contains(types, TypeELB) {
-		return []Problem{{RuleGrace, "grace 0 s with ELB health checks: a member would be replaced before it can serve; 0 is also what CloudFormation takes when none is stated"}}
-	}
-	return nil
 }
 
 // reviewed judges the record of the review.
@@ -195,13 +138,4 @@ func (t Thresholds) Sums() string {
 	c := t.Check()
 	return fmt.Sprintf("detection %d x %s + %s = %s, recovery %d x %s = %s, %d targets x %d nodes / %s = %.1f probes a second",
 		c.Unhealthy, c.Interval, c.Timeout, c.Detection(), c.Healthy, c.Interval, c.Recovery(), c.Targets, c.Nodes, c.Interval, c.Probes())
-}
-
-// problemsOf makes problems of those of package timing.
-func problemsOf(in []timing.Problem) []Problem {
-	out := make([]Problem, 0, len(in))
-	for _, p := range in {
-		out = append(out, Problem(p))
-	}
-	return out
 }

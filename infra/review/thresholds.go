@@ -12,7 +12,7 @@ import (
 // Health check types of an Auto Scaling group that are judged here. Source: Auto Scaling user guide, "Health checks for instances".
 const (
 	TypeEC2 = "EC2"
-	TypeELB = "ELB"
+	TypeELB = timing.TypeELB
 )
 
 // Values are the reviewed numbers of one service. Times are whole seconds. Nothing has a default: what a person did not write down, nobody

@@ -78,17 +78,23 @@ const (
 	thresholdsFile = "../thresholds.json"
 )
 
-// stubs makes a folder that looks like build/: a constant bootstrap for each function, so that asset hashes are constant too.
+// stubs makes a folder that looks like build/: a constant bootstrap for each function and a constant agent, so that asset hashes are
+// constant too.
 func stubs() (string, error) {
 	dir, err := os.MkdirTemp("", "stub")
 	if err != nil {
 		return "", err
 	}
+	files := []string{app.AgentFile}
 	for _, name := range stack.Functions() {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+		files = append(files, filepath.Join(name, "bootstrap"))
+	}
+	for _, file := range files {
+		path := filepath.Join(dir, file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return "", err
 		}
-		if err := os.WriteFile(filepath.Join(dir, name, "bootstrap"), []byte("stub "+name), 0o755); err != nil {
+		if err := os.WriteFile(path, []byte("stub "+filepath.Dir(file)), 0o755); err != nil {
 			return "", err
 		}
 	}

@@ -161,8 +161,9 @@ func TestNothingThatTheNagPacksFindIsUnexplained(t *testing.T) {
 		t.Errorf("Guardian: %s", finding)
 	}
 	for _, finding := range nagged(t, func(s awscdk.Stack) {
-		g := stack.NewGuardian(s, "Holdfast", stack.GuardianProps{CodeDir: code(t)})
-		example.New(s, example.Props{Register: register(t), Topic: g.Topic})
+		built := code(t)
+		g := stack.NewGuardian(s, "Holdfast", stack.GuardianProps{CodeDir: built})
+		example.New(s, example.Props{Register: register(t), AgentPath: filepath.Join(built, app.AgentFile), Topic: g.Topic})
 	}) {
 		t.Errorf("Example: %s", finding)
 	}

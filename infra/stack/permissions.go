@@ -1,11 +1,15 @@
 package stack
 
 import (
+	"encoding/json"
+	"fmt"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/holdfast-aws/holdfast/infra/review"
+	"github.com/holdfast-aws/holdfast/shared/heartbeat"
 	"github.com/holdfast-aws/holdfast/shared/probe"
 	"github.com/holdfast-aws/holdfast/shared/probe/probeaws"
 	"github.com/holdfast-aws/holdfast/shared/report"
@@ -154,20 +158,16 @@ func policies(all ...statement) []awsiam.PolicyStatement {
 	return out
 }
 
-// HeartbeatAttributes are those that an agent may write, the key among them.
-func HeartbeatAttributes() []string {
-	return []string{"pk", "beat", "seq", "boot", "status", "failing", "agent", "expires"}
-}
-
-// HeartbeatStatement lets an instance write its own heartbeat and nothing else: the partition key must be the ARN of the instance that
-// makes the call, which EC2 puts into each call and no caller can set. ForAllValues is true of an empty set, hence the Null
-// condition. Source: IAM user guide, ec2:SourceInstanceARN; DynamoDB developer guide, "Using IAM policy conditions".
+// HeartbeatStatement lets an instance write its own heartbeat and nothing else; it is the statement of heartbeat.Policy, which says why it
+// is as it is.
 func HeartbeatStatement(table *string) awsiam.PolicyStatement {
-	return statement{sid: "OwnHeartbeatOnly", actions: []string{"dynamodb:UpdateItem"}, resources: []*string{table}, when: map[string]any{
-		"ForAllValues:StringEquals": map[string]any{
-			"dynamodb:LeadingKeys": []string{"${ec2:SourceInstanceARN}"}, "dynamodb:Attributes": HeartbeatAttributes(),
-		},
-		"Null":                 map[string]any{"dynamodb:LeadingKeys": "false"},
-		"StringEqualsIfExists": map[string]any{"dynamodb:ReturnValues": []string{"NONE", "UPDATED_OLD", "UPDATED_NEW"}},
-	}}.policy()
+	text, err := heartbeat.Policy(*table)
+	if err != nil {
+		panic(fmt.Sprintf("heartbeat statement: %v", err))
+	}
+	var document struct{ Statement []map[string]any }
+	if err := json.Unmarshal([]byte(text), &document); err != nil || len(document.Statement) != 1 {
+		panic(fmt.Sprintf("heartbeat statement: %d statements, %v", len(document.Statement), err))
+	}
+	return awsiam.PolicyStatement_FromJson(document.Statement[0])
 }

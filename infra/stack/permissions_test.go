@@ -3,6 +3,7 @@ package stack_test
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/holdfast-aws/holdfast/infra/app"
 	"github.com/holdfast-aws/holdfast/infra/stack"
+	"github.com/holdfast-aws/holdfast/shared/heartbeat"
 )
 
 // words is a string or a list of strings.
@@ -177,25 +179,42 @@ func TestNoticesMayBePutOnlyAsHoldfastsOwn(t *testing.T) {
 	t.Error("no statement restricts what is put on the bus")
 }
 
-func TestAnInstanceMayWriteItsOwnHeartbeatAndNothingElse(t *testing.T) {
-	all := statements(t, appStack(t, app.ExampleStack), "MemberRole")
-	if len(all) != 1 {
+func TestAnInstanceMayWriteItsOwnHeartbeatFetchItsAgentAndNothingElse(t *testing.T) {
+	tpl := appStack(t, app.ExampleStack)
+	for _, p := range tpl.properties("AWS::IAM::Role") {
+		if p["ManagedPolicyArns"] != nil || p["Policies"] != nil {
+			t.Errorf("a role has more than its statements: %s", text(p))
+		}
+	}
+	all := statements(t, tpl, "MemberRole")
+	if len(all) != 2 {
 		t.Fatalf("%d statements: %s", len(all), text(all))
 	}
-	s := all[0]
-	if s.Effect != "Allow" || !slices.Equal(s.Action, []string{"dynamodb:UpdateItem"}) || !strings.Contains(text(s.Resource), "table/holdfast-heartbeats") {
-		t.Errorf("%s", text(s))
-	}
-	if have := text(s.Condition["ForAllValues:StringEquals"]["dynamodb:LeadingKeys"]); have != `["${ec2:SourceInstanceARN}"]` {
-		t.Errorf("leading keys %s", have)
-	}
-	// ForAllValues is true of a request without keys; the Null condition closes that.
-	if text(s.Condition["Null"]) != `{"dynamodb:LeadingKeys":"false"}` {
-		t.Errorf("no Null condition: %s", text(s.Condition))
-	}
-	// A write that returns the old row would be a read.
-	if have := text(s.Condition["StringEqualsIfExists"]["dynamodb:ReturnValues"]); strings.Contains(have, "ALL") {
-		t.Errorf("return values %s", have)
+	for _, s := range all {
+		switch s.Sid {
+		case "OwnHeartbeatOnly":
+			// The policy that is tested against requests in package heartbeat.
+			raw, err := heartbeat.Policy("any")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want struct{ Statement []statement }
+			if err := json.Unmarshal([]byte(raw), &want); err != nil {
+				t.Fatal(err)
+			}
+			resource := text(s.Resource)
+			want.Statement[0].Resource = s.Resource
+			if text(s) != text(want.Statement[0]) || !strings.Contains(resource, "table/holdfast-heartbeats") || strings.Contains(resource, "*") {
+				t.Errorf("have %s\nwant %s", text(s), text(want.Statement[0]))
+			}
+		case "FetchTheAgent":
+			object := regexp.MustCompile(`^\{"Fn::Join":\["",\["arn:",\{"Ref":"AWS::Partition"\},":s3:::",\{"Fn::Sub":"[^*"]+"\},"/[0-9a-f]{64}[^*"]*"\]\]\}$`)
+			if s.Effect != "Allow" || !slices.Equal(s.Action, []string{"s3:GetObject"}) || s.Condition != nil || !object.MatchString(text(s.Resource)) {
+				t.Errorf("%s", text(s))
+			}
+		default:
+			t.Errorf("%s", text(s))
+		}
 	}
 }
 
