@@ -2,11 +2,9 @@ package memledger
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/holdfast-aws/holdfast/shared/fault"
-	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/runner"
 )
 
@@ -43,26 +41,6 @@ func checkReservation(r runner.Reservation) error {
 			return fmt.Errorf("reserve: %w: action %s twice", fault.Refused, a.ID)
 		}
 		seen[keyOf(a)] = true
-	}
-	return nil
-}
-
-// encodeRecord leaves out the request, which has an item of its own.
-func encodeRecord(rec runner.Record) ([]byte, error) {
-	rec.Request = guard.Request{}
-	data, err := json.Marshal(rec)
-	if err != nil {
-		return nil, fmt.Errorf("encode state: %w: %w", fault.Refused, err)
-	}
-	return data, nil
-}
-
-func decode(data []byte, into any) error {
-	if len(data) == 0 {
-		return nil
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("decode item: %w", err)
 	}
 	return nil
 }

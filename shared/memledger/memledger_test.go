@@ -3,6 +3,7 @@ package memledger_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/holdfast-aws/holdfast/shared/fault"
@@ -15,6 +16,31 @@ var _ runner.Ledger = (*memledger.Ledger)(nil)
 
 func TestMemoryLedgerKeepsTheContract(t *testing.T) {
 	ledgertest.Contract(t, func(*testing.T) ledgertest.Store { return memledger.New() })
+}
+
+func TestALedgerOfValuesHasTheSameFenceAndTransactions(t *testing.T) {
+	ctx, l := context.Background(), memledger.NewOfValues()
+	if _, err := l.Save(ctx, ledgertest.GroupA, ledgertest.Record(0)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Save(ctx, ledgertest.GroupA, ledgertest.Record(0)); !errors.Is(err, fault.Conflict) {
+		t.Errorf("a save over a newer version: have %v, want a conflict", err)
+	}
+	if err := l.Reserve(ctx, ledgertest.Reservation(ledgertest.GroupA, 0, 0, 1)); !errors.Is(err, fault.Conflict) {
+		t.Errorf("a reservation over a newer version: have %v, want a conflict", err)
+	}
+	for range 2 { // the second is the same transaction
+		if err := l.Reserve(ctx, ledgertest.Reservation(ledgertest.GroupA, 1, 0, 1)); err != nil {
+			t.Errorf("a reservation: %v", err)
+		}
+	}
+	rec, err := l.Load(ctx, ledgertest.GroupA)
+	if err != nil || rec.Version != 2 || !reflect.DeepEqual(rec.State, ledgertest.Record(0).State) {
+		t.Errorf("have %+v, %v; want version 2 and what was saved", rec, err)
+	}
+	if region, err := l.LoadRegion(ctx); err != nil || region.Version != 1 {
+		t.Errorf("the Region's version is %d, %v; want 1", region.Version, err)
+	}
 }
 
 func TestACallThatFailsBeforeItsEffectWritesNothing(t *testing.T) {

@@ -35,6 +35,9 @@ type Options struct {
 	Concurrency int
 	// Margin is kept of the context's deadline for the last ledger writes; 0 or more.
 	Margin time.Duration
+	// Resolve lays the layers of a policy as guard.Resolve does; nil means guard.Resolve itself. A simulation of very many runs
+	// remembers its answers.
+	Resolve func([]guard.Layer, guard.Switch) guard.Resolution
 }
 
 // Runner looks at groups and acts on what guard.Decide says. It keeps nothing between runs.
@@ -71,6 +74,9 @@ func New(p Ports, o Options) (*Runner, error) {
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
+	}
+	if o.Resolve == nil {
+		o.Resolve = guard.Resolve
 	}
 	return &Runner{p: p, o: o}, nil
 }
@@ -346,7 +352,7 @@ func (j *job) resolve() {
 			layers[i].LastGood = j.rec.LastGood[layers[i].Name]
 		}
 	}
-	j.res = guard.Resolve(layers, sw)
+	j.res = j.o.Resolve(layers, sw)
 	j.policy = j.res.Policy
 	j.region.good(j.res)
 }

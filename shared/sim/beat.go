@@ -90,6 +90,13 @@ func (c *Cloud) Heartbeats() []Beat {
 	return out
 }
 
+// Heartbeat returns the newest beat of one instance, and false if it never wrote one.
+func (c *Cloud) Heartbeat(id string) (Beat, bool) {
+	b, ok := c.beats[id]
+	b.Failing = slices.Clone(b.Failing)
+	return b, ok
+}
+
 // SetBeatsLost loses every heartbeat on its way to the table, or ends that. The agents go on counting.
 func (c *Cloud) SetBeatsLost(lost bool) {
 	if c.beatsLost == lost {

@@ -1,10 +1,10 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"time"
 )
 
@@ -158,16 +158,14 @@ func (g *group) snapshot() Group {
 	for _, name := range slices.Sorted(maps.Keys(g.suspended)) {
 		out.Suspended = append(out.Suspended, Suspension{Process: name, Reason: g.suspended[name]})
 	}
-	for _, i := range g.members {
-		out.Members = append(out.Members, i.snapshot())
+	out.Members = make([]Member, len(g.members))
+	for n, i := range g.members {
+		out.Members[n] = i.snapshot()
 	}
-	sort.SliceStable(out.Members, func(a, b int) bool {
-		x, y := out.Members[a], out.Members[b]
-		if !x.Launched.Equal(y.Launched) {
-			return x.Launched.Before(y.Launched)
-		}
-		return x.ID < y.ID
-	})
+	order := func(a, b Member) int { return cmp.Or(a.Launched.Compare(b.Launched), cmp.Compare(a.ID, b.ID)) }
+	if !slices.IsSortedFunc(out.Members, order) {
+		slices.SortStableFunc(out.Members, order)
+	}
 	out.Refreshes = slices.Clone(g.refreshes)
 	slices.Reverse(out.Refreshes)
 	return out

@@ -112,6 +112,7 @@ func (c *Cloud) TargetHealth(nameOrARN string) ([]Target, error) {
 		return nil, &NotFoundError{Kind: "target group", Name: nameOrARN}
 	}
 	out := make([]Target, 0, len(t.regs))
+	odd := c.oddOnesOut(t)
 	for _, r := range t.regs {
 		state, reason := r.state, r.reason
 		if t.fault && state != TargetDraining && state != TargetUnused {
@@ -119,7 +120,7 @@ func (c *Cloud) TargetHealth(nameOrARN string) ([]Target, error) {
 		}
 		out = append(out, Target{
 			ID: r.inst.id, Port: r.port, Zone: r.inst.zone, State: state, Reason: reason, Description: describe(reason),
-			Anomalous: c.anomalous(r), Shifted: t.shift[r.inst.zone],
+			Anomalous: odd(r), Shifted: t.shift[r.inst.zone],
 		})
 	}
 	return out, nil
@@ -148,18 +149,19 @@ func describe(reason string) string {
 	}
 }
 
-// anomalous compares the requests of one target with those of its peers: needs three healthy targets, most of them serving.
-func (c *Cloud) anomalous(r *registration) bool {
+// oddOnesOut compares the requests of each target with those of its peers: needs three healthy targets, most of them serving.
+func (c *Cloud) oddOnesOut(t *targetGroup) func(*registration) bool {
 	healthy, serving := 0, 0
-	for _, other := range r.tg.regs {
-		if other.state == TargetHealthy {
+	for _, r := range t.regs {
+		if r.state == TargetHealthy {
 			healthy++
-			if c.truth(other.inst).Serves {
+			if c.truth(r.inst).Serves {
 				serving++
 			}
 		}
 	}
-	return r.state == TargetHealthy && healthy >= 3 && 2*serving > healthy && !c.truth(r.inst).Serves
+	telling := healthy >= 3 && 2*serving > healthy
+	return func(r *registration) bool { return telling && r.state == TargetHealthy && !c.truth(r.inst).Serves }
 }
 
 // SetZonalShift puts a zone of a target group under a zonal shift, or ends it: its targets get no requests.

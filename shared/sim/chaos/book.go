@@ -31,7 +31,7 @@ type book struct {
 	unsound map[string]time.Time
 	pages   map[string]*told
 	// policies are what layers came to, by their content.
-	policies map[string]guard.Policy
+	policies map[string]guard.Resolution
 }
 
 // markDone is a mark that reached the world.
@@ -43,7 +43,7 @@ type markDone struct {
 func newBook() *book {
 	return &book{
 		answers: map[string]answer{}, owner: map[string]string{}, intent: map[string]map[guard.Instant]bool{}, unhealthyByUs: map[string]bool{},
-		badSince: map[string]time.Time{}, seenUnhealthy: map[string]time.Time{}, badLooks: map[string][]time.Time{}, unsound: map[string]time.Time{}, pages: map[string]*told{}, policies: map[string]guard.Policy{},
+		badSince: map[string]time.Time{}, seenUnhealthy: map[string]time.Time{}, badLooks: map[string][]time.Time{}, unsound: map[string]time.Time{}, pages: map[string]*told{}, policies: map[string]guard.Resolution{},
 	}
 }
 

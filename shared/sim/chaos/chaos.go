@@ -24,6 +24,9 @@ type Options struct {
 	Heal time.Duration
 	// Calm leaves out the faults of calls, crashes and second runners; the weather stays.
 	Calm bool
+	// Plain takes no short cuts: every item of the ledger goes through JSON and every policy is laid anew. It changes nothing but the
+	// time that a seed takes.
+	Plain bool
 	// Spoil, when set, replaces the ports of every process: a planted bug between the runner and the world, which the rules must
 	// find.
 	Spoil func(runner.Ports) runner.Ports

@@ -113,3 +113,32 @@ func TestChaosReplay(t *testing.T) {
 	}
 	t.Logf("%+v, healed after %s", r.Counts, r.HealedAfter)
 }
+
+// calls is the list of what one seed does, call by call.
+func calls(t *testing.T, o chaos.Options) string {
+	t.Helper()
+	var b strings.Builder
+	o.Log = func(line string) { fmt.Fprintln(&b, line) }
+	r, err := chaos.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%s%+v", b.String(), r)
+}
+
+func TestChaosShortCutsChangeNoCall(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(max(3, seeds(t, 30)/10)) {
+		fast, plain := calls(t, chaos.Options{Seed: seed}), calls(t, chaos.Options{Seed: seed, Plain: true})
+		if again := calls(t, chaos.Options{Seed: seed}); again != fast {
+			t.Fatalf("seed %d: two runs differ", seed)
+		}
+		if fast != plain {
+			for i, line := range strings.Split(plain, "\n") {
+				if now := strings.Split(fast, "\n"); i >= len(now) || now[i] != line {
+					t.Fatalf("seed %d, line %d: with the ledger's JSON\n%s\nwithout\n%s", seed, i, line, now[min(i, len(now)-1)])
+				}
+			}
+		}
+	}
+}

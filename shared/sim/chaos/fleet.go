@@ -21,7 +21,10 @@ const (
 // settings is one policy layer by key.
 type settings map[string]any
 
-func (s settings) raw() []byte {
+// document is a policy layer as it stands in its parameter; nil is none.
+type document []byte
+
+func (s settings) raw() document {
 	if s == nil {
 		return nil
 	}
@@ -38,7 +41,7 @@ type fleet struct {
 	byARN  map[string]string
 	zones  []string
 	// defaults is the layer of all groups; mode is the switch; tableDown says that no call to the ledger works.
-	defaults  settings
+	defaults  document
 	mode      string
 	tableDown bool
 }
@@ -46,7 +49,9 @@ type fleet struct {
 // member is one group of the fleet with its two layers.
 type member struct {
 	name, arn        string
-	declared, edited settings
+	declared, edited document
+	// action is the declared one.
+	action string
 	// broken is an operator's layer that is no valid document, "" for none.
 	broken string
 }
@@ -73,18 +78,18 @@ func (f *fleet) arn(name string) string {
 func (f *fleet) policies(names []string) runner.PolicySet {
 	set := runner.PolicySet{
 		Switch:   guard.Switch{Value: f.mode, Found: true},
-		Defaults: guard.Layer{Name: guard.LayerDefaults, Raw: f.defaults.raw()}, Groups: map[string][]guard.Layer{},
+		Defaults: guard.Layer{Name: guard.LayerDefaults, Raw: f.defaults}, Groups: map[string][]guard.Layer{},
 	}
 	for _, name := range names {
 		for _, g := range f.groups {
 			if g.name != name {
 				continue
 			}
-			edited := guard.Layer{Name: guard.LayerGroups + name, Raw: g.edited.raw()}
+			edited := guard.Layer{Name: guard.LayerGroups + name, Raw: g.edited}
 			if g.broken != "" {
 				edited.Raw = []byte(g.broken)
 			}
-			set.Groups[name] = []guard.Layer{{Name: guard.LayerDeclared + name, Raw: g.declared.raw()}, edited}
+			set.Groups[name] = []guard.Layer{{Name: guard.LayerDeclared + name, Raw: g.declared}, edited}
 		}
 	}
 	return set
@@ -104,7 +109,7 @@ func (f *fleet) unread(names []string, why string) runner.PolicySet {
 
 // newFleet draws one to three groups and what their owners have declared.
 func newFleet(c *sim.Cloud, d dice) (*fleet, error) {
-	f := &fleet{byARN: map[string]string{}, mode: guard.ModeAct, defaults: settings{"region_marks_per_hour": pick(d, 1, 2, 6, 6)}}
+	f := &fleet{byARN: map[string]string{}, mode: guard.ModeAct, defaults: settings{"region_marks_per_hour": pick(d, 1, 2, 6, 6)}.raw()}
 	for _, z := range []string{"a", "b", "c"}[:d.between(1, 3)] {
 		f.zones = append(f.zones, "us-east-1"+z)
 	}
@@ -146,7 +151,9 @@ func (f *fleet) add(c *sim.Cloud, d dice, name string) error {
 		return fmt.Errorf("create group: %w", err)
 	}
 	g, _ := c.Group(name)
-	f.groups = append(f.groups, &member{name: name, arn: g.ARN, declared: declared(d)})
+	owner := declared(d)
+	action, _ := owner["action"].(string)
+	f.groups = append(f.groups, &member{name: name, arn: g.ARN, declared: owner.raw(), action: action})
 	f.byARN[g.ARN] = name
 	return nil
 }

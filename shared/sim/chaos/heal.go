@@ -69,7 +69,7 @@ func (s *stage) help(after time.Duration) {
 // spared says that Holdfast does not replace in a group: its owners do.
 func (f *fleet) spared(name string) bool {
 	for _, g := range f.groups {
-		if g.name == name && g.declared["action"] != guard.ActionReplace {
+		if g.name == name && g.action != guard.ActionReplace {
 			return true
 		}
 	}

@@ -71,7 +71,11 @@ func (p *process) live() {
 	if p.o.Spoil != nil {
 		ports = p.o.Spoil(ports)
 	}
-	r, err := runner.New(ports, runner.Options{Now: p.Now, SweepInterval: interval, Concurrency: 1})
+	o := runner.Options{Now: p.Now, SweepInterval: interval, Concurrency: 1}
+	if !p.o.Plain {
+		o.Resolve = p.book.resolve
+	}
+	r, err := runner.New(ports, o)
 	if err != nil {
 		p.fail(err)
 		return

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/fault"
@@ -223,12 +225,34 @@ func (p *process) policy(group string) guard.Policy {
 	}
 	sw := p.policies.Switch
 	sw.LastGood = p.region.LastGoodMode
-	content := fmt.Sprintf("%v %v", layers, sw)
-	resolved, ok := p.book.policies[content]
-	if !ok {
-		resolved = guard.Resolve(layers, sw).Policy
-		p.book.policies[content] = resolved
-	}
+	resolved := p.book.resolve(layers, sw).Policy
 	pic.policy = &resolved
 	return resolved
+}
+
+// resolve is guard.Resolve, which answers the same to the same layers, with a memory.
+func (b *book) resolve(layers []guard.Layer, sw guard.Switch) guard.Resolution {
+	content := contentOf(layers, sw)
+	resolved, ok := b.policies[content]
+	if !ok {
+		resolved = guard.Resolve(layers, sw)
+		b.policies[content] = resolved
+	}
+	return resolved
+}
+
+// contentOf tells apart what comes to different policies.
+func contentOf(layers []guard.Layer, sw guard.Switch) string {
+	var b strings.Builder
+	for _, l := range layers {
+		for _, part := range []string{l.Name, string(l.Raw), l.ReadError, string(l.LastGood)} {
+			b.WriteString(part)
+			b.WriteByte(0)
+		}
+	}
+	for _, part := range []string{sw.Value, strconv.FormatBool(sw.Found), sw.ReadError, sw.LastGood} {
+		b.WriteString(part)
+		b.WriteByte(0)
+	}
+	return b.String()
 }

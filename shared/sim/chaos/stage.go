@@ -65,8 +65,11 @@ type ending struct {
 
 func newStage(ctx context.Context, o Options) (*stage, error) {
 	s := &stage{
-		o: o, ctx: ctx, ledger: memledger.New(), book: newBook(), chaotic: true, zonesDown: map[string]bool{},
+		o: o, ctx: ctx, ledger: memledger.NewOfValues(), book: newBook(), chaotic: true, zonesDown: map[string]bool{},
 		order: newDice(o.Seed, "order"), faults: newDice(o.Seed, "faults"), weather: newDice(o.Seed, "weather"),
+	}
+	if o.Plain {
+		s.ledger = memledger.New()
 	}
 	d := newDice(o.Seed, "fleet")
 	s.cloud = sim.NewCloud(sim.Config{

@@ -233,13 +233,13 @@ func (s *stage) edit(g *member) {
 	case 1:
 		g.edited = nil
 	case 2:
-		g.edited = settings{"mode": pick(d, guard.ModeObserve, guard.ModeOff, guard.ModeAct)}
+		g.edited = settings{"mode": pick(d, guard.ModeObserve, guard.ModeOff, guard.ModeAct)}.raw()
 	case 3:
-		g.edited = settings{"action": pick(d, guard.ActionAlertOnly, guard.ActionHoldOnly, guard.ActionReplace)}
+		g.edited = settings{"action": pick(d, guard.ActionAlertOnly, guard.ActionHoldOnly, guard.ActionReplace)}.raw()
 	case 4:
-		g.edited = settings{"marks_per_10_minutes": d.IntN(3), "marks_per_hour": d.IntN(5), "max_in_flight": d.IntN(3)}
+		g.edited = settings{"marks_per_10_minutes": d.IntN(3), "marks_per_hour": d.IntN(5), "max_in_flight": d.IntN(3)}.raw()
 	default:
-		g.edited = settings{"quiet_seconds": 60, "confirm_sweeps": d.between(1, 4), "correlated_min": d.between(2, 10)}
+		g.edited = settings{"quiet_seconds": 60, "confirm_sweeps": d.between(1, 4), "correlated_min": d.between(2, 10)}.raw()
 	}
-	s.log("policy of %s: %s %s", g.name, g.edited.raw(), g.broken)
+	s.log("policy of %s: %s %s", g.name, g.edited, g.broken)
 }

@@ -134,13 +134,11 @@ func (p *ports) addTargets(g *guard.Group, arns []string, at map[string]int) (fa
 
 // Beats reads the newest heartbeat of each member.
 func (p *ports) Beats(_ context.Context, g guard.Group) (map[string]guard.Beat, error) {
-	out := map[string]guard.Beat{}
+	out := make(map[string]guard.Beat, len(g.Members))
 	for _, m := range g.Members {
 		out[m.ID] = guard.Beat{}
-	}
-	for _, b := range p.cloud.Heartbeats() {
-		if _, ours := out[b.InstanceID]; ours {
-			out[b.InstanceID] = guard.Beat{
+		if b, ok := p.cloud.Heartbeat(m.ID); ok {
+			out[m.ID] = guard.Beat{
 				Found: true, At: b.Stamp, Seq: int64(b.Seq), Boot: b.Boot, Status: b.Status, Failing: b.Failing, Agent: b.Agent,
 			}
 		}
