@@ -12,9 +12,9 @@ import (
 )
 
 // Problem is one rule that is broken, in one line with its sum.
-type Problem = timing.Problem
+type Problem struct{ Rule, Text string }
 
-// Names of the rules beside those of package timing.
+// Names of the rules beside those of package timing, which also judges the path, the grace and the floors.
 const (
 	RulePort       = "health-port"
 	RuleProtocol   = "health-protocol"
@@ -41,9 +41,9 @@ const (
 
 // Problems lists every rule that the thresholds break, the review's last. Each text begins with the service.
 func (t Thresholds) Problems() []Problem {
-	out := t.Check().Problems()
+	out := problemsOf(t.Check().Problems())
 	out = append(out, t.promises()...)
-	out = append(out, timing.PathProblems(t.Path)...)
+	out = append(out, problemsOf(timing.PathProblems(t.Path))...)
 	out = append(out, t.probe()...)
 	out = append(out, t.routing()...)
 	out = append(out, t.group()...)
@@ -93,7 +93,7 @@ func (t Thresholds) routing() []Problem {
 	if s := t.SlowStartSeconds; s != 0 && (s < SlowStartMinSeconds || s > SlowStartMaxSeconds) {
 		out = append(out, Problem{RuleSlowStart, fmt.Sprintf("slow start %d s, want 0 for none or %d to %d", s, SlowStartMinSeconds, SlowStartMaxSeconds)})
 	}
-	return append(out, timing.FloorProblems(t.FailOpenPercent, t.DNSFailoverPercent)...)
+	return append(out, problemsOf(timing.FloorProblems(t.FailOpenPercent, t.DNSFailoverPercent))...)
 }
 
 func (t Thresholds) group() []Problem {
@@ -106,7 +106,7 @@ func (t Thresholds) group() []Problem {
 	if !slices.Contains(t.HealthCheckTypes, TypeEC2) {
 		out = append(out, Problem{RuleTypes, "health check types without EC2, which is always on"})
 	}
-	out = append(out, timing.GraceProblems(t.HealthCheckTypes, t.GraceSeconds)...)
+	out = append(out, problemsOf(timing.GraceProblems(t.HealthCheckTypes, t.GraceSeconds))...)
 	low, high := t.MinHealthyPercent, t.MaxHealthyPercent
 	if low < 0 || low > 100 || high < MaxHealthyMin || high > MaxHealthyMax || high-low > MaintainSpanMax {
 		out = append(out, Problem{RuleMaintain, fmt.Sprintf("instance maintenance policy %d %% to %d %%, a span of %d: want 0 to 100, %d to %d, and a span of at most %d",
@@ -138,4 +138,13 @@ func (t Thresholds) Sums() string {
 	c := t.Check()
 	return fmt.Sprintf("detection %d x %s + %s = %s, recovery %d x %s = %s, %d targets x %d nodes / %s = %.1f probes a second",
 		c.Unhealthy, c.Interval, c.Timeout, c.Detection(), c.Healthy, c.Interval, c.Recovery(), c.Targets, c.Nodes, c.Interval, c.Probes())
+}
+
+// problemsOf makes problems of those of package timing.
+func problemsOf(in []timing.Problem) []Problem {
+	out := make([]Problem, 0, len(in))
+	for _, p := range in {
+		out = append(out, Problem(p))
+	}
+	return out
 }

@@ -155,7 +155,7 @@ func judgeTargetGroup(properties []byte, reg *Register) ([]Problem, error) {
 	if len(r.problems) > 0 {
 		return r.problems, nil
 	}
-	out := append(check.Problems(), timing.PathProblems(path)...)
+	out := problemsOf(append(check.Problems(), timing.PathProblems(path)...))
 	attributes := pairs(g.TargetGroupAttributes)
 	out = append(out, judgeAttributes(attributes)...)
 	if service := pairs(g.Tags)[TagService]; service != "" {
@@ -180,7 +180,7 @@ func judgeAttributes(attributes map[string]string) []Problem {
 		}
 		return n
 	}
-	out := timing.FloorProblems(number(AttrFailOpenPercent), number(AttrDNSPercent))
+	out := problemsOf(timing.FloorProblems(number(AttrFailOpenPercent), number(AttrDNSPercent)))
 	if n := number(AttrDrain); n < 0 || n > DrainMaxSeconds {
 		out = append(out, Problem{RuleDrain, fmt.Sprintf("deregistration delay %d s, want 0 to %d", n, DrainMaxSeconds)})
 	}
@@ -268,5 +268,5 @@ func judgeGroup(properties []byte) ([]Problem, error) {
 	if err != nil {
 		grace = 0 // CloudFormation's default. Source: CloudFormation reference, AWS::AutoScaling::AutoScalingGroup
 	}
-	return timing.GraceProblems(types, grace), nil
+	return problemsOf(timing.GraceProblems(types, grace)), nil
 }

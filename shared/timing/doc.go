@@ -4,5 +4,5 @@
 //
 // It reads nothing, writes nothing and knows no AWS client. It never repairs a number: what breaks a rule is told with its sum.
 //
-// Start reading at check.go, then beats.go.
+// Start reading at check.go, then group.go and beats.go.
 package timing

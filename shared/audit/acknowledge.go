@@ -1,0 +1,57 @@
+package audit
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// acknowledge marks the findings that people accepted, and lists the acknowledgements that are over or that no finding needs. The first
+// one that names the resource itself is preferred to one for all.
+func (r *Report) acknowledge(all []Acknowledgement) {
+	used := make([]bool, len(all))
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		best := -1
+		for n, a := range all {
+			if !a.covers(*f) {
+				continue
+			}
+			used[n] = true
+			if a.holds(r.At) && (best < 0 || (all[best].Name == everyName && a.Name != everyName)) {
+				best = n
+			}
+		}
+		if best >= 0 {
+			accepted := all[best]
+			f.Acknowledged = &accepted
+		}
+	}
+	for n, a := range all {
+		switch {
+		case !a.holds(r.At):
+			r.Expired = append(r.Expired, a)
+		case !used[n]:
+			r.Unused = append(r.Unused, a)
+		}
+	}
+	slices.SortStableFunc(r.Expired, compareAcknowledgements)
+	slices.SortStableFunc(r.Unused, compareAcknowledgements)
+}
+
+// everyName is the name in an acknowledgement that stands for every resource of the rule.
+const everyName = "*"
+
+func (a Acknowledgement) covers(f Finding) bool {
+	return a.Rule == f.Rule && (a.Name == everyName || a.Name == f.Name)
+}
+
+// holds says whether the time is not over. A day that cannot be read, and an account without a time, leave nothing acknowledged.
+func (a Acknowledgement) holds(at time.Time) bool {
+	until, err := time.Parse(time.DateOnly, a.Until)
+	return err == nil && !at.IsZero() && at.Before(until)
+}
+
+func compareAcknowledgements(a, b Acknowledgement) int {
+	return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Until, b.Until), cmp.Compare(a.By, b.By), cmp.Compare(a.Reason, b.Reason))
+}

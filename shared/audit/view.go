@@ -1,0 +1,198 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/holdfast-aws/holdfast/shared/timing"
+)
+
+// Tags and health check types that rules know.
+const (
+	// TagService on a target group names the service whose promises it must keep.
+	TagService = "holdfast:service"
+	// TagGuard with the value "true" on a group puts it under Holdfast's guard.
+	TagGuard = "holdfast:guard"
+
+	groupNameTag = "aws:autoscaling:groupName"
+)
+
+// Kinds of resources, as findings and unread entries name them.
+const (
+	KindGroup       = "group"
+	KindTargetGroup = "target-group"
+	KindAlarm       = "alarm"
+	KindStatusCheck = "status-check"
+	KindGuardian    = "guardian"
+)
+
+// ref names a resource.
+type ref struct{ kind, name string }
+
+// view is an account, indexed, with what rules wanted to know and could not.
+type view struct {
+	account  *Account
+	promises map[string]Promise
+	// groups are those that are judged: no group that AWS itself manages.
+	groups       []*Group
+	targetGroups []*TargetGroup
+	byID         map[string]*TargetGroup
+	// users are the groups of each target group, by its id.
+	users   map[string][]*Group
+	alarms  map[string]*Alarm
+	skipped []Unread
+	missing map[ref]map[string]bool
+}
+
+func newView(a *Account, o Options) *view {
+	v := &view{
+		account: a, promises: o.Promises, byID: map[string]*TargetGroup{}, users: map[string][]*Group{}, alarms: map[string]*Alarm{},
+		missing: map[ref]map[string]bool{},
+	}
+	for i := range a.TargetGroups {
+		t := &a.TargetGroups[i]
+		v.targetGroups = append(v.targetGroups, t)
+		v.byID[t.ID] = t
+	}
+	for i := range a.Groups {
+		g := &a.Groups[i]
+		if g.Operator != "" {
+			v.skipped = append(v.skipped, Unread{Kind: KindGroup, Name: g.Name, What: "group", Why: "not judged: it is managed by " + g.Operator + ", and only that service may change it"})
+			continue
+		}
+		v.groups = append(v.groups, g)
+		for _, id := range g.attached() {
+			v.users[id] = append(v.users[id], g)
+		}
+	}
+	for i := range a.Alarms {
+		v.alarms[a.Alarms[i].Name] = &a.Alarms[i]
+	}
+	return v
+}
+
+// attached lists every target group of the group once, those of VPC Lattice too.
+func (g *Group) attached() []string {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(g.TargetGroups, g.LatticeGroups))))
+}
+
+func (g *Group) ref() ref { return ref{KindGroup, g.Name} }
+
+// checksWith says whether the group lets the load balancer's word, of Elastic Load Balancing or VPC Lattice, terminate members.
+func (g *Group) checksWith(kind string) bool { return slices.Contains(g.HealthCheckTypes, kind) }
+
+func (g *Group) byLoadBalancer() bool {
+	return g.checksWith(timing.TypeELB) || g.checksWith(timing.TypeLattice)
+}
+
+// judging lists the target groups whose word terminates members of the group.
+func (v *view) judging(g *Group) []string {
+	var ids []string
+	for _, by := range []struct {
+		kind, property string
+		ids            []string
+	}{{timing.TypeELB, "target_groups", g.TargetGroups}, {timing.TypeLattice, "lattice_groups", g.LatticeGroups}} {
+		if !g.checksWith(by.kind) {
+			continue
+		}
+		if by.ids == nil {
+			v.unknown(g.ref(), by.property)
+		}
+		ids = append(ids, by.ids...)
+	}
+	return slices.Compact(slices.Sorted(slices.Values(ids)))
+}
+
+func (g *Group) finding(saw, sum string) Finding {
+	return Finding{Kind: KindGroup, Name: g.Name, ARN: g.ARN, Where: g.Where, Saw: saw, Sum: sum}
+}
+
+// title is the name that people know a target group by.
+func (t *TargetGroup) title() string { return cmp.Or(t.Name, t.ID) }
+
+func (t *TargetGroup) ref() ref { return ref{KindTargetGroup, t.title()} }
+
+func (t *TargetGroup) finding(saw, sum string) Finding {
+	f := Finding{Kind: KindTargetGroup, Name: t.title(), Where: t.Where, Saw: saw, Sum: sum}
+	if strings.HasPrefix(t.ID, "arn:") {
+		f.ARN = t.ID
+	}
+	return f
+}
+
+// checksHTTP says that the target group asks its targets by HTTP, so that it has a path and a matcher.
+func (t *TargetGroup) checksHTTP() bool {
+	if t.TargetType == "lambda" {
+		return false
+	}
+	protocol := cmp.Or(t.CheckProtocol, t.Protocol)
+	return protocol == "HTTP" || protocol == "HTTPS"
+}
+
+// have returns what a rule asks for; when it is unknown, it is listed as unread and the rule says nothing.
+func have[T any](v *view, r ref, property string, p *T) (value T, ok bool) {
+	if p == nil {
+		v.unknown(r, property)
+		return value, false
+	}
+	return *p, true
+}
+
+func (v *view) unknown(r ref, property string) {
+	if v.missing[r] == nil {
+		v.missing[r] = map[string]bool{}
+	}
+	v.missing[r][property] = true
+}
+
+// typesOf are the group's health check types; nil, and listed as unread, when they are unknown.
+func (v *view) typesOf(g *Group) []string {
+	if g.HealthCheckTypes == nil {
+		v.unknown(g.ref(), "health_check_types")
+	}
+	return g.HealthCheckTypes
+}
+
+// unread lists what was not read and not judged, once for each resource.
+func (v *view) unread() []Unread {
+	out := slices.Concat(v.account.Unread, v.skipped)
+	listed := map[Unread]bool{}
+	for _, u := range v.account.Unread {
+		listed[Unread{Kind: u.Kind, Name: u.Name, What: u.What}] = true
+	}
+	for r, properties := range v.missing {
+		var names []string
+		for _, name := range slices.Sorted(maps.Keys(properties)) {
+			if !listed[Unread{Kind: r.kind, Name: r.name, What: name}] {
+				names = append(names, name)
+			}
+		}
+		if len(names) > 0 {
+			out = append(out, Unread{Kind: r.kind, Name: r.name, What: strings.Join(names, ", "), Why: "unknown: the rules that need it said nothing"})
+		}
+	}
+	slices.SortFunc(out, func(a, b Unread) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), cmp.Compare(a.What, b.What), cmp.Compare(a.Why, b.Why))
+	})
+	return slices.Compact(out)
+}
+
+// complete fills in what every finding of a rule has.
+func (v *view) complete(r Rule, f Finding) Finding {
+	f.Rule = r.ID
+	f.Severity = cmp.Or(f.Severity, r.Severity)
+	f.Fix = r.Fix.fill(v.account.Region, f)
+	f.detail = nil
+	return f
+}
+
+// plural writes a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return fmt.Sprintf("%d %s", n, noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
