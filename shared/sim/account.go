@@ -16,9 +16,13 @@ type account struct {
 	worstSeen bool
 }
 
-func (c *Cloud) allDirty() {
+// changed says that something about a group changed that its books, probes or heartbeats depend on.
+func (c *Cloud) changed(g *group) { g.account.dirty = true }
+
+// allChanged says so of all groups.
+func (c *Cloud) allChanged() {
 	for _, g := range c.groups {
-		g.account.dirty = true
+		c.changed(g)
 	}
 }
 
@@ -82,11 +86,14 @@ func (c *Cloud) failShare(g *group) (share float64, open bool) {
 	}
 	arrives := float64(serving) / float64(all)
 	served := arrives
-	if d := g.spec.Demand; d > 0 {
+	switch d := g.spec.Demand; {
+	case d > 0 && g.spec.Warming > 0:
+		served = c.servedShare(g, routed, all)
+	case d > 0:
 		served = min(arrives, float64(serving)/d/float64(len(g.targets[0].spec.Ports)))
 	}
 	for _, name := range g.spec.Uses {
-		served *= 1 - c.dependency(name).failShare
+		served *= 1 - c.failsAt(g, routed, name)
 	}
 	return 1 - served, open
 }

@@ -39,7 +39,7 @@ func (c *Cloud) beat(i *instance) {
 	switch kind {
 	case Freeze, Crash, Stopped, Impaired, BrokenAgent:
 		return
-	case FullDisk:
+	case FullDisk, FalseAlarm:
 		b.Failing = append(b.Failing, "disk")
 	case BadPool, Hang:
 		b.Failing = append(b.Failing, "app")
@@ -48,7 +48,7 @@ func (c *Cloud) beat(i *instance) {
 		b.Failing = append(b.Failing, "app")
 	}
 	for _, name := range i.group.spec.AgentReports {
-		if c.dependency(name).state != DependencyOK {
+		if c.feels(i, name) {
 			b.Failing = append(b.Failing, "dep:"+name)
 		}
 	}

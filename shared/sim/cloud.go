@@ -28,6 +28,9 @@ type Cloud struct {
 	beats        map[string]Beat
 	beatsLost    bool
 	zonesDown    map[string]time.Time
+	throttle     float64 // share of table calls refused
+	tableCalls   uint64
+	calls        int
 
 	activities []*Activity
 	events     []Event
@@ -48,6 +51,9 @@ func NewCloud(cfg Config) *Cloud {
 	c.every(cfg.SampleEvery, orderLast, c.sample)
 	return c
 }
+
+// Calls is how often SetInstanceHealth, SuspendProcesses and ResumeProcesses were called, refusals included.
+func (c *Cloud) Calls() int { return c.calls }
 
 // Now returns the current virtual time.
 func (c *Cloud) Now() time.Time { return c.now }

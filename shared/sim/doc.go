@@ -15,13 +15,13 @@
 // # What it never does
 //
 // It reads no clock, does no input or output, knows no AWS type and no guardian. Reads return copies. It models
-// neither scaling policies, lifecycle hooks, warm pools, Availability Zone rebalancing, Spot, nor the work of an
-// instance refresh (a refresh is only a status). Where AWS does not document a rule, the doc comment of the
+// neither scaling policies, lifecycle hooks, warm pools, Availability Zone rebalancing, nor the choice of Spot
+// pools (an interruption is a call). Where AWS does not document a rule, the doc comment of the
 // field says so, and the default is the worst case for the customer.
 //
 // # Where to start reading
 //
 // [Config] states the assumptions, [GroupSpec] and [TargetGroupSpec] describe a fleet, [Cloud] runs it,
 // [Incidents] lists the failures that are told as data. reconcile.go holds the rules of Auto Scaling, targets.go those
-// of the load balancer, truth.go what is really the matter with an instance.
+// of the load balancer, truth.go what is really the matter with an instance, load.go what too many requests do to it.
 package sim

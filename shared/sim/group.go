@@ -25,6 +25,7 @@ type group struct {
 	launchFailure string
 	badVersions   map[int]bool
 	deleted       bool
+	outdated      []*instance // what a running refresh has still to replace
 
 	stats   Stats
 	account account
@@ -52,7 +53,7 @@ func (c *Cloud) CreateGroup(spec GroupSpec) error {
 		c.cfg.Region, c.cfg.Account, c.newUUID(), spec.Name)
 	g.ltID = c.newID("lt-")
 	g.account.since = c.now
-	g.account.dirty = true
+	c.changed(g)
 	g.stats.WorstServing = -1
 	c.groups = append(c.groups, g)
 	if spec.SteadyFor > 0 {
@@ -77,6 +78,9 @@ func (c *Cloud) completeGroup(spec GroupSpec) (GroupSpec, error) {
 	orInt(&spec.Weight, 1)
 	orDuration(&spec.LaunchTime, time.Minute)
 	orDuration(&spec.WarmUp, time.Minute)
+	if spec.ColdCapacity <= 0 {
+		spec.ColdCapacity = 0.5
+	}
 	if spec.InstanceType == "" {
 		spec.InstanceType = "m7g.large"
 	}

@@ -25,7 +25,7 @@ func (c *Cloud) SetDesired(name string, desired int) error {
 		return fmt.Errorf("set desired %d: %w", desired, ErrInvalid)
 	}
 	g.spec.Desired = desired
-	g.account.dirty = true
+	c.changed(g)
 	c.react(g)
 	return nil
 }
@@ -65,7 +65,7 @@ func (c *Cloud) SetLaunchTemplate(name string, version int, bad bool) error {
 	}
 	g.spec.LaunchTemplateVersion = version
 	g.badVersions[version] = bad
-	g.account.dirty = true
+	c.changed(g)
 	return nil
 }
 
@@ -97,7 +97,7 @@ func (c *Cloud) SetLaunchFailure(name, message string) error {
 }
 
 // SetRefresh gives the newest instance refresh of a group a status, and starts a refresh when none is running. Only the
-// status exists: the simulator replaces nothing for it.
+// status changes: [Cloud.StartRefresh] is the one that replaces.
 func (c *Cloud) SetRefresh(name, status string) error {
 	g, err := c.withGroup(name)
 	if err != nil {

@@ -21,6 +21,7 @@ const (
 // grace period is refused with a GraceError. An unknown instance gives NotFoundError, one that is Terminating LifecycleError.
 // The status changes at once; what follows from it needs time.
 func (c *Cloud) SetInstanceHealth(id string, status Health, respectGrace bool) error {
+	c.calls++
 	i, ok := c.instances[id]
 	if !ok {
 		return &NotFoundError{Kind: "instance", Name: id}

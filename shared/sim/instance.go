@@ -33,6 +33,7 @@ type instance struct {
 	brokenSince time.Time
 	regs        []*registration
 	launch      *Activity
+	coldSince   time.Time // zero: warm
 
 	agentStarted bool
 	noAgent      bool
@@ -57,7 +58,7 @@ func (c *Cloud) newInstance(g *group) *instance {
 	i.tags["aws:autoscaling:groupName"] = g.spec.Name
 	g.members = append(g.members, i)
 	c.instances[i.id] = i
-	g.account.dirty = true
+	c.changed(g)
 	return i
 }
 
@@ -94,7 +95,8 @@ func (c *Cloud) boots(i *instance) {
 			return
 		}
 		i.up = true
-		i.group.account.dirty = true
+		c.cool(i)
+		c.changed(i.group)
 		c.startAgent(i)
 		if c.truth(i).Serves {
 			c.record(Event{Group: i.group.spec.Name, Instance: i.id, Kind: EventServing, Text: "application is up"})
@@ -109,7 +111,7 @@ func (c *Cloud) removeInstance(i *instance) {
 	i.gone = true
 	i.ec2State = "terminated"
 	i.group.members = slices.DeleteFunc(i.group.members, func(other *instance) bool { return other == i })
-	i.group.account.dirty = true
+	c.changed(i.group)
 	delete(c.instances, i.id)
 }
 
@@ -161,7 +163,7 @@ func (c *Cloud) EnterStandby(id string) error {
 	}
 	i.lifecycle = Standby
 	i.group.spec.Desired -= i.weight
-	i.group.account.dirty = true
+	c.changed(i.group)
 	for _, r := range slices.Clone(i.regs) {
 		c.dropRegistration(r)
 	}
@@ -180,7 +182,7 @@ func (c *Cloud) ExitStandby(id string) error {
 	}
 	i.group.spec.Desired += i.weight
 	i.lifecycle, i.inService = InService, c.now
-	i.group.account.dirty = true
+	c.changed(i.group)
 	c.registerMember(i)
 	c.react(i.group)
 	return nil

@@ -62,6 +62,16 @@ type GroupSpec struct {
 	AgentVersion string
 	// Demand is the traffic, in members needed to serve it. Default 0: any one member can serve everything.
 	Demand float64
+	// Overload lets health checks on the path of requests fail as often as the requests to a member that gets more than it can carry. The
+	// heartbeat agent waits longer and does not. Default false.
+	Overload bool
+	// Warming is how long a member takes from cold to warm after its application is up, and after its cache was away; it carries
+	// ColdCapacity of a warm member's load at first and more in ten equal steps. Default 0: it is warm at once.
+	Warming time.Duration
+	// ColdCapacity is the share of its load that a cold member carries, above 0 and up to 1; default 0.5.
+	ColdCapacity float64
+	// Cache names the dependency without which members are cold. Default none.
+	Cache string
 	// Operator is the service principal of an AWS-managed group; default none.
 	Operator string
 }

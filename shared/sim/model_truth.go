@@ -22,6 +22,10 @@ const (
 	Impaired Kind = "impaired"
 	// BrokenAgent is a dead heartbeat agent on an instance that serves.
 	BrokenAgent Kind = "broken-agent"
+	// FalseCheck is a health endpoint that is wrong: it says no on an instance that serves.
+	FalseCheck Kind = "false-check"
+	// FalseAlarm is a FalseCheck that the heartbeat agent repeats.
+	FalseAlarm Kind = "false-alarm"
 )
 
 // Truth is what is really so about an instance; no AWS call tells it.

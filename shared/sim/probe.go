@@ -15,11 +15,12 @@ func (c *Cloud) registerMember(i *instance) []*registration {
 			t.regs = append(t.regs, r)
 			out = append(out, r)
 			c.names++
+			r.serial = c.names
 			phase := c.drawDuration("probe phase", c.names, t.spec.Interval)
 			c.everyWhile(c.now.Add(phase), t.spec.Interval, orderNormal, func() bool { return c.probe(r) })
 		}
 	}
-	i.group.account.dirty = true
+	c.changed(i.group)
 	return out
 }
 
@@ -28,7 +29,7 @@ func (c *Cloud) dropRegistration(r *registration) {
 	same := func(other *registration) bool { return other == r }
 	r.tg.regs = slices.DeleteFunc(r.tg.regs, same)
 	r.inst.regs = slices.DeleteFunc(r.inst.regs, same)
-	r.inst.group.account.dirty = true
+	c.changed(r.inst.group)
 }
 
 // probe sends one health check. The answer of a check that times out is known after the timeout.
@@ -39,7 +40,11 @@ func (c *Cloud) probe(r *registration) bool {
 	if r.state == TargetUnused {
 		return true
 	}
+	r.probes++
 	reason := c.answer(r.inst, r.tg.spec)
+	if reason == "" && c.overloaded(r, r.probes) {
+		reason = ReasonTimeout
+	}
 	if reason == ReasonTimeout {
 		c.after(r.tg.spec.Timeout, func() { c.probed(r, reason) })
 		return true
@@ -74,7 +79,7 @@ func (c *Cloud) setTarget(r *registration, state TargetState, reason string) {
 		return
 	}
 	r.state, r.reason, r.passes, r.fails = state, reason, 0, 0
-	r.inst.group.account.dirty = true
+	c.changed(r.inst.group)
 	text := string(state)
 	if reason != "" {
 		text += "[" + reason + "]"
@@ -98,17 +103,20 @@ func (c *Cloud) answer(i *instance, spec TargetGroupSpec) string {
 		return ""
 	case kind == Hang && spec.Path != PathOwn:
 		return ReasonTimeout
-	case kind == FullDisk || kind == BadPool || kind == Hang:
+	case kind == FullDisk || kind == BadPool || kind == Hang || kind == FalseCheck || kind == FalseAlarm:
 		return ReasonMismatch
 	case spec.Path == PathDeep:
-		return c.dependenciesAnswer(spec.Dependencies)
+		return c.dependenciesAnswer(i, spec.Dependencies)
 	}
 	return ""
 }
 
-func (c *Cloud) dependenciesAnswer(names []string) string {
+func (c *Cloud) dependenciesAnswer(i *instance, names []string) string {
 	reason := ""
 	for _, name := range names {
+		if !c.feels(i, name) {
+			continue
+		}
 		switch c.dependency(name).state {
 		case DependencyOK:
 		case DependencySlow:

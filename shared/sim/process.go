@@ -47,6 +47,7 @@ func processNames(names []string) ([]string, error) {
 // already keeps its first reason text; AWS does not document that. It returns UnknownProcessError or NotFoundError and
 // then has changed nothing.
 func (c *Cloud) SuspendProcesses(groupName string, names []string) error {
+	c.calls++
 	g, err := c.withGroup(groupName)
 	if err != nil {
 		return err
@@ -71,6 +72,7 @@ func (c *Cloud) SuspendProcesses(groupName string, names []string) error {
 // ResumeProcesses resumes the named processes, or all of them when there is no name. A resume of ReplaceUnhealthy or
 // Terminate sets off the backlog of Unhealthy members: see [Config.ResumeBurst].
 func (c *Cloud) ResumeProcesses(groupName string, names []string) error {
+	c.calls++
 	g, err := c.withGroup(groupName)
 	if err != nil {
 		return err

@@ -105,7 +105,7 @@ func (c *Cloud) terminate(i *instance, cause string) {
 	g := i.group
 	c.countTermination(i, cause)
 	i.lifecycle = Terminating
-	g.account.dirty = true
+	c.changed(g)
 	drain := i.draining()
 	for _, r := range i.regs {
 		c.setTarget(r, TargetDraining, ReasonDeregisterProgress)
@@ -171,7 +171,7 @@ func (c *Cloud) launchOne(g *group, cause string) {
 			return
 		}
 		i.lifecycle, i.inService = InService, c.now
-		g.account.dirty = true
+		c.changed(g)
 		c.endActivity(i.launch, "Successful")
 		c.record(Event{Group: g.spec.Name, Instance: i.id, Kind: EventInService, Text: "in " + i.zone})
 		if !g.isSuspended(ProcessAddToLoadBalancer) {

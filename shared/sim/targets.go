@@ -24,6 +24,8 @@ type registration struct {
 	reason string
 	passes int
 	fails  int
+	serial uint64
+	probes uint64
 	gone   bool
 }
 
@@ -171,7 +173,7 @@ func (c *Cloud) SetZonalShift(nameOrARN, zone string, on bool) error {
 		return &NotFoundError{Kind: "target group", Name: nameOrARN}
 	}
 	t.shift[zone] = on
-	c.allDirty()
+	c.allChanged()
 	return nil
 }
 

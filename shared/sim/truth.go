@@ -12,28 +12,25 @@ func (c *Cloud) Break(id string, kind Kind) error {
 		return err
 	}
 	switch kind {
-	case FullDisk, BadPool, Hang, Freeze, Crash, Stopped, Impaired, BrokenAgent:
+	case FullDisk, BadPool, Hang, Freeze, Crash, Stopped, Impaired, BrokenAgent, FalseCheck, FalseAlarm:
 	default:
 		return fmt.Errorf("break %s by %q: %w", id, kind, ErrInvalid)
 	}
-	if i.broken == Stopped && kind != Stopped {
+	if i.broken == Stopped && (kind != Stopped || i.ec2State == "terminated") {
 		return fmt.Errorf("break %s, which is stopped: %w", id, ErrInvalid)
 	}
-	i.broken, i.brokenSince = kind, c.now
-	i.group.account.dirty = true
-	c.record(Event{Group: i.group.spec.Name, Instance: id, Kind: EventBreak, Text: string(kind)})
 	if kind == Stopped {
-		i.ec2State, i.up = "stopped", false
-		for _, r := range i.regs {
-			if r.state != TargetDraining && !r.tg.spec.NotInUse {
-				c.setTarget(r, TargetUnused, ReasonInvalidState)
-			}
-		}
+		c.stop(i, "stopped", string(kind))
+		return nil
 	}
+	i.broken, i.brokenSince = kind, c.now
+	c.changed(i.group)
+	c.record(Event{Group: i.group.spec.Name, Instance: id, Kind: EventBreak, Text: string(kind)})
 	return nil
 }
 
-// Repair ends what is wrong with an instance. A stopped, frozen or impaired machine boots again and needs its warm-up.
+// Repair ends what is wrong with an instance. A stopped, frozen or impaired machine boots again and needs its warm-up; one that EC2 took
+// away does not come back: ErrInvalid.
 func (c *Cloud) Repair(id string) error {
 	i, err := c.withInstance(id)
 	if err != nil {
@@ -43,8 +40,11 @@ func (c *Cloud) Repair(id string) error {
 	if was == "" {
 		return nil
 	}
+	if i.ec2State == "terminated" {
+		return fmt.Errorf("repair %s, which is terminated: %w", id, ErrInvalid)
+	}
 	i.broken, i.brokenSince = "", time.Time{}
-	i.group.account.dirty = true
+	c.changed(i.group)
 	c.record(Event{Group: i.group.spec.Name, Instance: id, Kind: EventRepair, Text: string(was)})
 	if was != Stopped && was != Freeze && was != Impaired {
 		return nil
@@ -74,7 +74,7 @@ func (c *Cloud) SetZoneDown(zone string, down bool) {
 		c.zonesDown[zone] = c.now
 	}
 	c.record(Event{Kind: kind, Text: "zone " + zone})
-	c.allDirty()
+	c.allChanged()
 }
 
 func (c *Cloud) zoneDown(zone string) bool {
@@ -102,7 +102,7 @@ func (c *Cloud) Truth(id string) (Truth, bool) {
 func (c *Cloud) truth(i *instance) Truth {
 	kind, since := c.brokenness(i)
 	t := Truth{Broken: kind, BrokenSince: since, BadVersion: i.group.badVersions[i.version], Starting: !i.up}
-	t.Sound = !t.BadVersion && (kind == "" || kind == BrokenAgent)
+	t.Sound = !t.BadVersion && (kind == "" || kind == BrokenAgent || kind == FalseCheck || kind == FalseAlarm)
 	t.Serves = t.Sound && i.up
 	return t
 }
@@ -110,6 +110,8 @@ func (c *Cloud) truth(i *instance) Truth {
 type dependency struct {
 	state     DependencyState
 	failShare float64
+	// reach is the share of members that feel it.
+	reach float64
 }
 
 // dependency returns the state of a dependency; one that was never heard of is fine.
@@ -125,13 +127,19 @@ func (c *Cloud) dependency(name string) *dependency {
 // SetDependency sets the state of a dependency. While it is not ok, failShare (0 to 1) is the share of requests that fail in each
 // group that uses it. Deep checks fail with the state, local checks do not.
 func (c *Cloud) SetDependency(name string, state DependencyState, failShare float64) error {
+	return c.SetDependencyFor(name, state, failShare, 1)
+}
+
+// SetDependencyFor is SetDependency for a share of all members only, 0 to 1, such as those whose keys lie on one of several cache nodes.
+// Who they are is drawn from the seed, once for each member and dependency.
+func (c *Cloud) SetDependencyFor(name string, state DependencyState, failShare, reach float64) error {
 	switch state {
 	case DependencyOK, DependencySlow, DependencyDown:
 	default:
 		return fmt.Errorf("set dependency %q to %q: %w", name, state, ErrInvalid)
 	}
-	if failShare < 0 || failShare > 1 {
-		return fmt.Errorf("set dependency %q: fail share %v, want 0..1: %w", name, failShare, ErrInvalid)
+	if failShare < 0 || failShare > 1 || reach < 0 || reach > 1 {
+		return fmt.Errorf("set dependency %q: fail share %v of %v, want 0..1: %w", name, failShare, reach, ErrInvalid)
 	}
 	if state == DependencyOK {
 		failShare = 0
@@ -140,9 +148,41 @@ func (c *Cloud) SetDependency(name string, state DependencyState, failShare floa
 	if d.state != state {
 		c.record(Event{Kind: EventDependency, Text: name + " is " + string(state)})
 	}
-	d.state, d.failShare = state, failShare
-	c.allDirty()
+	lost := d.state != DependencyOK && state == DependencyOK
+	d.state, d.failShare, d.reach = state, failShare, reach
+	c.allChanged()
+	if lost {
+		c.coolAll(name) // a cache that was away comes back empty
+	}
 	return nil
+}
+
+// feels says whether a dependency that is not ok is so for a member.
+func (c *Cloud) feels(i *instance, name string) bool {
+	d := c.dependency(name)
+	if d.state == DependencyOK || d.reach >= 1 {
+		return d.state != DependencyOK
+	}
+	const whole = 1 << 20
+	return c.draw("reach of "+name, i.serial)%whole < uint64(d.reach*whole)
+}
+
+// failsAt is the share of the requests to the serving members of a group that a dependency fails.
+func (c *Cloud) failsAt(g *group, routed []*registration, name string) float64 {
+	d := c.dependency(name)
+	if d.state == DependencyOK || d.reach >= 1 {
+		return d.failShare
+	}
+	serving, felt := 0, 0
+	for _, r := range routed {
+		if r.inst.group == g && c.truth(r.inst).Serves {
+			serving++
+			if c.feels(r.inst, name) {
+				felt++
+			}
+		}
+	}
+	return d.failShare * float64(felt) / float64(max(1, serving))
 }
 
 // Dependency returns the state of a dependency; one that was never set is ok.
