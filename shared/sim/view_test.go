@@ -65,3 +65,28 @@ func TestLookTellsWhatTheCopiesTell(t *testing.T) {
 func TestLookAtAnUnknownGroupSeesNobody(t *testing.T) {
 	newFleet(t).Look("nobody", func(v *sim.View) { t.Errorf("saw %+v", *v) })
 }
+
+func TestRequestsTellWhoFailsAndWhatFailsForAll(t *testing.T) {
+	f := newFleet(t, func(o *options) { o.group.Uses = []string{"database"} })
+	f.pass(time.Minute)
+	f.must(f.Break(f.id(1), sim.FullDisk))
+	f.must(f.SetDependency("database", sim.DependencySlow, 0.25))
+	seen := func() (all, served int, shared float64) {
+		shared = f.Requests("web", func(id string, serves bool) {
+			all++
+			if serves {
+				served++
+			} else if id != f.id(1) {
+				t.Errorf("%s fails requests, want only %s", id, f.id(1))
+			}
+		})
+		return all, served, shared
+	}
+	if all, served, shared := seen(); all != 4 || served != 3 || shared != 0.25 {
+		t.Errorf("before its checks failed: %d members, %d serve, %v shared; want 4, 3, 0.25", all, served, shared)
+	}
+	f.pass(time.Minute)
+	if all, served, _ := seen(); all != 3 || served != 3 {
+		t.Errorf("after its checks failed: %d members, %d serve; want 3, 3", all, served)
+	}
+}
