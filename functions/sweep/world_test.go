@@ -23,9 +23,13 @@ import (
 
 // inWorld is the assembled handler over the real SDK clients against a Region at a URL; its log goes to out.
 func inWorld(r *embedded.Region, url string, out io.Writer) *handler {
+	return inWorldBy(r, sdkFor(url), out)
+}
+
+func inWorldBy(r *embedded.Region, sdk aws.Config, out io.Writer) *handler {
 	h := newHandler(assemble.New(config.Config{
 		StateTable: embedded.StateTable, HeartbeatTable: embedded.HeartbeatTable, EventBus: "default", Shards: 1, SweepInterval: time.Minute, Concurrency: 8,
-	}, sdkFor(url), r.Clock.Now))
+	}, sdk, r.Clock.Now))
 	h.log, h.metrics = telemetry.NewLogger(out, function), telemetry.NewEmitter(out, r.Clock.Now)
 	return h
 }

@@ -89,12 +89,14 @@ func ReadRetryer(backoffMax time.Duration) aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = readAttemptsMax, backoffMax })
 }
 
-// New makes the parts of a configuration. Of the SDK's configuration the readers take everything, the writers all but the HTTP
-// client and the retry rules.
+// New makes the parts of a configuration. Of the SDK's configuration the readers take everything, the writers all but the retry rules.
+// The SDK's own HTTP client is replaced by two with a timeout; a caller's own is left as it is.
 func New(c config.Config, sdk aws.Config, now func() time.Time) *Parts {
 	reads, writes := sdk.Copy(), sdk.Copy()
-	reads.HTTPClient = awshttp.NewBuildableClient().WithTimeout(readTimeout)
-	writes.HTTPClient = awshttp.NewBuildableClient().WithTimeout(writeTimeout)
+	if _, own := sdk.HTTPClient.(*awshttp.BuildableClient); own || sdk.HTTPClient == nil {
+		reads.HTTPClient = awshttp.NewBuildableClient().WithTimeout(readTimeout)
+		writes.HTTPClient = awshttp.NewBuildableClient().WithTimeout(writeTimeout)
+	}
 	writes.RetryMode = aws.RetryModeStandard
 	writes.Retryer = func() aws.Retryer {
 		return retry.NewStandard(func(o *retry.StandardOptions) {
