@@ -19,7 +19,7 @@ import (
 	"github.com/holdfast-aws/holdfast/shared/timing"
 )
 
-var update = flag.Bool("update", false, "write the page of figures anew") //nolint:gochecknoglobals // a flag
+var update = flag.Bool("update", false, "write the page of figures anew")
 
 // scalePage holds the figures that this file measures.
 const scalePage = "../../docs/scale.md"
