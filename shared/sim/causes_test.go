@@ -96,6 +96,18 @@ func TestARefreshWaits(t *testing.T) {
 	}
 }
 
+func TestACancelledRefreshStops(t *testing.T) {
+	f := newFleet(t, elbChecks)
+	f.must(f.StartRefresh("web", 90))
+	f.pass(2 * time.Second)
+	f.must(f.SetRefresh("web", "Cancelled"))
+	f.pass(30 * time.Minute)
+	if n := f.kinds(sim.EventTerminate); n != 1 {
+		t.Errorf("%d members were terminated, want the one before the end", n)
+	}
+	f.must(f.StartRefresh("web", 90))
+}
+
 func TestAFalseCheckHitsTheCheckAndNotTheRequests(t *testing.T) {
 	for kind, status := range map[sim.Kind]string{sim.FalseCheck: "ok", sim.FalseAlarm: "failing"} {
 		f := newFleet(t)

@@ -32,7 +32,8 @@ func (c *Cloud) StartRefresh(name string, minHealthyPercent int) error {
 // refresh is one round of a running refresh; it returns false when that is over.
 func (c *Cloud) refresh(g *group, minHealthyPercent int) bool {
 	g.outdated = slices.DeleteFunc(g.outdated, func(i *instance) bool { return i.gone || i.lifecycle == Terminating })
-	if g.deleted {
+	if g.deleted || !g.refreshes[len(g.refreshes)-1].Ended.IsZero() {
+		g.outdated = nil
 		return false
 	}
 	if g.isSuspended(ProcessInstanceRefresh) || g.isSuspended(ProcessTerminate) || g.isSuspended(ProcessLaunch) {

@@ -48,7 +48,11 @@ func Find(name string) (Day, bool) {
 
 // Days returns all days, sorted by name.
 func Days() []Day {
-	all := []Day{slowAuthorization()}
+	all := []Day{
+		slowAuthorization(), databaseFailover(), cacheFailover(), static200(), badTemplate(), zoneLoss(), brokenAgent(), heartbeatsLost(),
+		overloadFlaps(), slowStartStampede(), poisonTemplate(), spotInBrownout(), sharedCacheTenth(), rollingFalse(), refreshInOutage(),
+		brokenInBrownout(), throttled(), twoInTurn(), humanResumes(),
+	}
 	slices.SortFunc(all, func(a, b Day) int {
 		if a.Name < b.Name {
 			return -1

@@ -66,32 +66,14 @@ func (f fleet) create(c *sim.Cloud) error {
 	return nil
 }
 
-// outage is a dependency that is not well for a while.
-type outage struct {
-	name        string
-	from, lasts time.Duration
-	state       sim.DependencyState
-	failShare   float64
-}
-
-func (o outage) steps() []sim.Step {
-	return []sim.Step{
-		{At: o.from, About: o.name + " is " + string(o.state), Do: func(c *sim.Cloud) error {
-			return c.SetDependency(o.name, o.state, o.failShare)
-		}},
-		{At: o.from + o.lasts, About: o.name + " is well again", Do: func(c *sim.Cloud) error {
-			return c.SetDependency(o.name, sim.DependencyOK, 0)
-		}},
-	}
-}
-
-// breaks makes the nth member of a group break, counted in launch order.
-func breaks(group string, nth int, at time.Duration, kind sim.Kind) sim.Step {
-	return sim.Step{At: at, About: fmt.Sprintf("member %d of %s breaks: %s", nth, group, kind), Do: func(c *sim.Cloud) error {
-		id, err := c.Nth(group, nth)
-		if err != nil {
-			return err
+// createAll creates one fleet after the other.
+func createAll(fleets []fleet) func(*sim.Cloud) error {
+	return func(c *sim.Cloud) error {
+		for _, f := range fleets {
+			if err := f.create(c); err != nil {
+				return err
+			}
 		}
-		return c.Break(id, kind)
-	}}
+		return nil
+	}
 }
