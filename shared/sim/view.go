@@ -47,23 +47,27 @@ func (c *Cloud) Look(group string, visit func(*View)) {
 	}
 }
 
-// Requests tells what a proxy in front of a group sees of its requests at this moment: for each registration that gets any, whether the
-// member answers them correctly, dependencies aside; and the share that fails for a dependency, whoever gets them, 0 to 1.
-// An unknown group, or one without a target group, gets none.
-func (c *Cloud) Requests(group string, visit func(id string, serves bool)) (shared float64) {
+// Requests tells what a proxy in front of a group sees of its requests at this moment: for each registration that gets any, the share of
+// them that is answered correctly, 0 to 1. An unknown group, or one without a target group, gets none.
+func (c *Cloud) Requests(group string, visit func(id string, success float64)) {
 	g := c.findGroup(group)
 	if g == nil || len(g.targets) == 0 {
-		return 0
+		return
 	}
 	routed, _ := g.targets[0].routed()
 	for _, r := range routed {
-		if r.inst.group == g {
-			visit(r.inst.id, c.truth(r.inst).Serves)
+		if r.inst.group != g {
+			continue
 		}
+		success := 0.0
+		if c.truth(r.inst).Serves {
+			success = 1 - c.overload(r)
+			for _, name := range g.spec.Uses {
+				if c.feels(r.inst, name) {
+					success *= 1 - c.dependency(name).failShare
+				}
+			}
+		}
+		visit(r.inst.id, success)
 	}
-	served := 1.0
-	for _, name := range g.spec.Uses {
-		served *= 1 - c.dependency(name).failShare
-	}
-	return 1 - served
 }

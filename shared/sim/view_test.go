@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -66,27 +67,23 @@ func TestLookAtAnUnknownGroupSeesNobody(t *testing.T) {
 	newFleet(t).Look("nobody", func(v *sim.View) { t.Errorf("saw %+v", *v) })
 }
 
-func TestRequestsTellWhoFailsAndWhatFailsForAll(t *testing.T) {
-	f := newFleet(t, func(o *options) { o.group.Uses = []string{"database"} })
+func TestRequestsTellWhoFailsWhom(t *testing.T) {
+	f := newFleet(t, func(o *options) { o.group.Uses, o.group.Demand = []string{"database"}, 2 })
 	f.pass(time.Minute)
 	f.must(f.Break(f.id(1), sim.FullDisk))
 	f.must(f.SetDependency("database", sim.DependencySlow, 0.25))
-	seen := func() (all, served int, shared float64) {
-		shared = f.Requests("web", func(id string, serves bool) {
-			all++
-			if serves {
-				served++
-			} else if id != f.id(1) {
-				t.Errorf("%s fails requests, want only %s", id, f.id(1))
-			}
-		})
-		return all, served, shared
+	check := func(when string, want map[string]float64) {
+		t.Helper()
+		got := map[string]float64{}
+		f.Requests("web", func(id string, success float64) { got[id] = success })
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", when, got, want)
+		}
 	}
-	if all, served, shared := seen(); all != 4 || served != 3 || shared != 0.25 {
-		t.Errorf("before its checks failed: %d members, %d serve, %v shared; want 4, 3, 0.25", all, served, shared)
-	}
+	check("before its checks fail", map[string]float64{f.id(0): 0.75, f.id(1): 0, f.id(2): 0.75, f.id(3): 0.75})
 	f.pass(time.Minute)
-	if all, served, _ := seen(); all != 3 || served != 3 {
-		t.Errorf("after its checks failed: %d members, %d serve; want 3, 3", all, served)
-	}
+	check("after its checks failed", map[string]float64{f.id(0): 0.75, f.id(2): 0.75, f.id(3): 0.75})
+	f.must(f.SetDependency("database", sim.DependencyOK, 0))
+	f.must(f.SetDemand("web", 6))
+	check("with twice the traffic", map[string]float64{f.id(0): 0.5, f.id(2): 0.5, f.id(3): 0.5})
 }
