@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	cw "github.com/aws/aws-sdk-go-v2/service/cloudwatch"
@@ -24,6 +23,8 @@ type cloudWatch struct {
 
 	mu   sync.Mutex
 	data []datum
+	// puts are the alarms that clients put, as they put them.
+	puts map[string]cw.PutMetricAlarmInput
 }
 
 // Handle implements wire.Service.
@@ -31,6 +32,8 @@ func (w *cloudWatch) Handle(_ context.Context, call wire.Call) (any, error) {
 	switch call.Operation {
 	case "DescribeAlarms":
 		return wire.Do(call, w.describeAlarms)
+	case "DescribeAlarmsForMetric":
+		return wire.Do(call, w.describeForMetric)
 	case "SetAlarmState":
 		return wire.Do(call, w.setAlarmState)
 	case "PutMetricAlarm":
@@ -61,7 +64,7 @@ func (w *cloudWatch) describeAlarms(in *cw.DescribeAlarmsInput) (*cw.DescribeAla
 		for _, a := range c.Alarms() {
 			if one(kinds, kindOf(a)) && one(in.AlarmNames, a.Name) &&
 				strings.HasPrefix(a.Name, aws.ToString(in.AlarmNamePrefix)) &&
-				(in.StateValue == "" || string(in.StateValue) == string(a.State)) {
+				(in.StateValue == "" || string(in.StateValue) == string(a.State)) && w.tells(a.Name, in.ActionPrefix) {
 				found = append(found, a)
 			}
 		}
@@ -79,7 +82,7 @@ func (w *cloudWatch) describeAlarms(in *cw.DescribeAlarmsInput) (*cw.DescribeAla
 		if a.Composite {
 			out.CompositeAlarms = append(out.CompositeAlarms, compositeOf(a))
 		} else {
-			out.MetricAlarms = append(out.MetricAlarms, metricAlarmOf(a))
+			out.MetricAlarms = append(out.MetricAlarms, w.metricAlarmOf(a))
 		}
 	}
 	return out, nil
@@ -90,18 +93,6 @@ func kindOf(a sim.Alarm) types.AlarmType {
 		return types.AlarmTypeCompositeAlarm
 	}
 	return types.AlarmTypeMetricAlarm
-}
-
-func metricAlarmOf(a sim.Alarm) types.MetricAlarm {
-	return types.MetricAlarm{
-		AlarmName: aws.String(a.Name), AlarmArn: aws.String(a.ARN), AlarmDescription: text(a.Description),
-		ActionsEnabled: aws.Bool(true),
-		StateValue:     types.StateValue(a.State), StateReason: text(a.Reason),
-		StateUpdatedTimestamp: instant(a.Updated), StateTransitionedTimestamp: instant(a.Transitioned),
-		Namespace: aws.String("Holdfast/World"), MetricName: text(a.Dependency), Statistic: types.StatisticMaximum,
-		Period: seconds(a.Period), EvaluationPeriods: number(a.Evaluations), Threshold: aws.Float64(0),
-		ComparisonOperator: types.ComparisonOperatorGreaterThanThreshold,
-	}
 }
 
 func compositeOf(a sim.Alarm) types.CompositeAlarm {
@@ -126,29 +117,6 @@ func (w *cloudWatch) setAlarmState(in *cw.SetAlarmStateInput) (*cw.SetAlarmState
 		return nil, alarmError(err)
 	}
 	return &cw.SetAlarmStateOutput{}, nil
-}
-
-// putMetricAlarm makes an alarm that only SetAlarmState moves. Like in AWS a new
-// alarm begins without data.
-func (w *cloudWatch) putMetricAlarm(in *cw.PutMetricAlarmInput) (*cw.PutMetricAlarmOutput, error) {
-	spec := sim.AlarmSpec{
-		Name: aws.ToString(in.AlarmName), Description: aws.ToString(in.AlarmDescription),
-		Period:      time.Duration(aws.ToInt32(in.Period)) * time.Second,
-		Evaluations: int(aws.ToInt32(in.EvaluationPeriods)), State: sim.AlarmInsufficient,
-	}
-	var err error
-	w.server.Do(func(c *sim.Cloud) {
-		for _, old := range c.Alarms() {
-			if old.Name == spec.Name { // an update keeps what drives the alarm
-				spec.Dependency = old.Dependency
-			}
-		}
-		err = c.PutAlarm(spec)
-	})
-	if err != nil {
-		return nil, alarmError(err)
-	}
-	return &cw.PutMetricAlarmOutput{}, nil
 }
 
 func alarmError(err error) error {

@@ -17,20 +17,25 @@ import (
 	"github.com/holdfast-aws/holdfast/shared/sim"
 )
 
-// ec2Service answers the one EC2 call that is needed. The SDK's ec2 module has no
-// schemas, so the answer is written by hand; the test reads it with the real client.
+// ec2Service answers the EC2 calls that are needed. The SDK's ec2 module has no
+// schemas, so the answers are written by hand; the tests read them with the real client.
 type ec2Service struct{ server *Server }
 
 // Handle implements wire.Service.
 func (e *ec2Service) Handle(_ context.Context, call wire.Call) (any, error) {
-	if call.Operation != "DescribeInstances" {
-		return nil, wire.UnknownOperation(call.Operation)
-	}
 	var form url.Values
 	if err := call.Decode(&form); err != nil {
 		return nil, err
 	}
-	return e.describeInstances(form)
+	switch call.Operation {
+	case "DescribeInstances":
+		return e.describeInstances(form)
+	case "DescribeApplicationStatusChecks":
+		return e.describeChecks(form)
+	case "DescribeApplicationStatusCheckAssociations":
+		return e.describeAssociations(form)
+	}
+	return nil, wire.UnknownOperation(call.Operation)
 }
 
 type xmlInstances struct {
@@ -84,14 +89,7 @@ func (e *ec2Service) describeInstances(form url.Values) (*xmlInstances, error) {
 	found = slices.DeleteFunc(found, func(m sim.Member) bool {
 		return !one(ids, m.ID) || !passes(m, filters)
 	})
-	ask := pageAsk{
-		operation: "ec2:DescribeInstances", token: aws.String(form.Get("NextToken")), fallback: 1000, most: 1000,
-		badToken: &wire.Error{Code: "InvalidParameterValue", Message: "Unable to parse pagination token"},
-	}
-	if n, err := strconv.Atoi(form.Get("MaxResults")); err == nil {
-		ask.asked = number(n)
-	}
-	part, next, err := page(e.server, found, ask)
+	part, next, err := page(e.server, found, ec2Page("DescribeInstances", form))
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +100,18 @@ func (e *ec2Service) describeInstances(form url.Values) (*xmlInstances, error) {
 		})
 	}
 	return out, nil
+}
+
+// ec2Page is how EC2's clients ask for a page.
+func ec2Page(operation string, form url.Values) pageAsk {
+	ask := pageAsk{
+		operation: "ec2:" + operation, token: aws.String(form.Get("NextToken")), fallback: 1000, most: 1000,
+		badToken: &wire.Error{Code: "InvalidParameterValue", Message: "Unable to parse pagination token"},
+	}
+	if n, err := strconv.Atoi(form.Get("MaxResults")); err == nil {
+		ask.asked = number(n)
+	}
+	return ask
 }
 
 func instanceOf(m sim.Member) xmlInstance {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
@@ -21,6 +22,8 @@ func (l *loadBalancing) Handle(_ context.Context, call wire.Call) (any, error) {
 	switch call.Operation {
 	case "DescribeTargetGroups":
 		return wire.Do(call, l.describeGroups)
+	case "DescribeTargetGroupAttributes":
+		return wire.Do(call, l.describeAttributes)
 	case "DescribeTargetHealth":
 		return wire.Do(call, l.describeHealth)
 	}
@@ -75,6 +78,38 @@ func targetGroupOf(g sim.TargetGroup) types.TargetGroup {
 		out.LoadBalancerArns = append(out.LoadBalancerArns, g.LoadBalancerARN)
 	}
 	return out
+}
+
+// describeAttributes shows the settings that the simulator has, and AWS's presets of the others that are asked for by anybody here.
+// Source: SDK doc comment of TargetGroupAttribute.Key.
+func (l *loadBalancing) describeAttributes(in *elb.DescribeTargetGroupAttributesInput) (*elb.DescribeTargetGroupAttributesOutput, error) {
+	var found sim.TargetGroup
+	known := false
+	l.server.Do(func(c *sim.Cloud) {
+		for _, g := range c.TargetGroups() {
+			if g.ARN == aws.ToString(in.TargetGroupArn) { // the API takes no names
+				found, known = g, true
+			}
+		}
+	})
+	if !known {
+		return nil, noTargetGroup()
+	}
+	const health = "target_group_health."
+	out := &elb.DescribeTargetGroupAttributesOutput{}
+	for _, a := range [][2]string{
+		{"deregistration_delay.timeout_seconds", strconv.Itoa(int(max(0, found.DeregistrationDelay) / time.Second))},
+		{"load_balancing.algorithm.type", "round_robin"},
+		{"slow_start.duration_seconds", "0"},
+		{"stickiness.enabled", "false"},
+		{health + "dns_failover.minimum_healthy_targets.count", "1"},
+		{health + "dns_failover.minimum_healthy_targets.percentage", "off"},
+		{health + "unhealthy_state_routing.minimum_healthy_targets.count", strconv.Itoa(found.MinHealthyTargets)},
+		{health + "unhealthy_state_routing.minimum_healthy_targets.percentage", "off"},
+	} {
+		out.Attributes = append(out.Attributes, types.TargetGroupAttribute{Key: aws.String(a[0]), Value: aws.String(a[1])})
+	}
+	return out, nil
 }
 
 func (l *loadBalancing) describeHealth(in *elb.DescribeTargetHealthInput) (*elb.DescribeTargetHealthOutput, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-aws/holdfast/localstack/world/lambdart"
 	"github.com/holdfast-aws/holdfast/localstack/world/params"
 	"github.com/holdfast-aws/holdfast/localstack/world/queue"
+	"github.com/holdfast-aws/holdfast/localstack/world/topics"
 	"github.com/holdfast-aws/holdfast/shared/sim"
 )
 
@@ -34,7 +35,7 @@ type Invocation struct {
 	Took   time.Duration `json:"took"`
 }
 
-// Region is everything in one: the simulated services, tables, parameters, queues, a bus with rules, and functions, over one clock
+// Region is everything in one: the simulated services, tables, parameters, queues, topics, a bus with rules, and functions, over one clock
 // that only Advance moves. It is an http.Handler and safe for concurrent use.
 type Region struct {
 	*Server
@@ -42,6 +43,7 @@ type Region struct {
 	Tables *dynamo.Tables
 	Params *params.Store
 	Queues *queue.Queues
+	Topics *topics.Topics
 	Bus    *bus.Bus
 
 	stepping  sync.Mutex // held while the clock moves
@@ -66,6 +68,7 @@ func NewRegion(c sim.Config) (*Region, error) {
 		Queues:   queue.New(queue.Options{Now: clock.Now, Region: region, Account: account}),
 		handlers: map[string]Handler{},
 	}
+	r.Topics = topics.New(topics.Options{Now: clock.Now, Region: region, Account: account, Queues: r.Queues})
 	r.Bus = bus.New(bus.Options{Now: clock.Now, Region: region, Account: account, Invoker: r, Queues: r.Queues})
 	cloud.OnBeat, cloud.OnAlarm = r.storeBeat, r.publishAlarm
 	r.Server = New(Options{
@@ -81,6 +84,7 @@ func NewRegion(c sim.Config) (*Region, error) {
 	r.Mount(r.Tables.Mount())
 	r.Mount(r.Params.Mount())
 	r.Mount(r.Queues.Mount())
+	r.Mount(r.Topics.Mount())
 	r.Mount(r.Bus.Mount())
 	for _, path := range adminPaths() {
 		r.HandlePath(path, r.adminHandler())

@@ -67,6 +67,7 @@ type Server struct {
 	log    []Entry
 	calls  map[string]int
 	past   *past
+	checks []StatusCheck
 }
 
 // New returns a server with the simulated services mounted.

@@ -57,7 +57,7 @@ func (c queryCodec) Encode(reply Reply) (Response, error) {
 }
 
 // EncodeError implements Codec. A query error is a code and a message: no modeled
-// error of the services served here has more.
+// error of the operations served here has more.
 func (c queryCodec) EncodeError(requestID string, err error) Response {
 	f := failureOf(err)
 	code := f.code
