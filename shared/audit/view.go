@@ -2,7 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -74,20 +73,6 @@ func newView(a *Account, o Options) *view {
 	return v
 }
 
-// attached lists every target group of the group once, those of VPC Lattice too.
-func (g *Group) attached() []string {
-	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(g.TargetGroups, g.LatticeGroups))))
-}
-
-func (g *Group) ref() ref { return ref{KindGroup, g.Name} }
-
-// checksWith says whether the group lets the load balancer's word, of Elastic Load Balancing or VPC Lattice, terminate members.
-func (g *Group) checksWith(kind string) bool { return slices.Contains(g.HealthCheckTypes, kind) }
-
-func (g *Group) byLoadBalancer() bool {
-	return g.checksWith(timing.TypeELB) || g.checksWith(timing.TypeLattice)
-}
-
 // judging lists the target groups whose word terminates members of the group.
 func (v *view) judging(g *Group) []string {
 	var ids []string
@@ -103,33 +88,7 @@ func (v *view) judging(g *Group) []string {
 		}
 		ids = append(ids, by.ids...)
 	}
-	return slices.Compact(slices.Sorted(slices.Values(ids)))
-}
-
-func (g *Group) finding(saw, sum string) Finding {
-	return Finding{Kind: KindGroup, Name: g.Name, ARN: g.ARN, Where: g.Where, Saw: saw, Sum: sum}
-}
-
-// title is the name that people know a target group by.
-func (t *TargetGroup) title() string { return cmp.Or(t.Name, t.ID) }
-
-func (t *TargetGroup) ref() ref { return ref{KindTargetGroup, t.title()} }
-
-func (t *TargetGroup) finding(saw, sum string) Finding {
-	f := Finding{Kind: KindTargetGroup, Name: t.title(), Where: t.Where, Saw: saw, Sum: sum}
-	if strings.HasPrefix(t.ID, "arn:") {
-		f.ARN = t.ID
-	}
-	return f
-}
-
-// checksHTTP says that the target group asks its targets by HTTP, so that it has a path and a matcher.
-func (t *TargetGroup) checksHTTP() bool {
-	if t.TargetType == "lambda" {
-		return false
-	}
-	protocol := cmp.Or(t.CheckProtocol, t.Protocol)
-	return protocol == "HTTP" || protocol == "HTTPS"
+	return sorted(ids)
 }
 
 // have returns what a rule asks for; when it is unknown, it is listed as unread and the rule says nothing.
@@ -156,28 +115,52 @@ func (v *view) typesOf(g *Group) []string {
 	return g.HealthCheckTypes
 }
 
-// unread lists what was not read and not judged, once for each resource.
+// unread lists what was not read and not judged: once for each resource, and once for all of a kind when none of them tells a property.
 func (v *view) unread() []Unread {
+	const why = "unknown: the rules that need it said nothing"
 	out := slices.Concat(v.account.Unread, v.skipped)
 	listed := map[Unread]bool{}
 	for _, u := range v.account.Unread {
 		listed[Unread{Kind: u.Kind, Name: u.Name, What: u.What}] = true
 	}
+	nowhere := v.nowhere()
+	for u := range nowhere {
+		u.Why = why
+		out = append(out, u)
+	}
 	for r, properties := range v.missing {
 		var names []string
 		for _, name := range slices.Sorted(maps.Keys(properties)) {
-			if !listed[Unread{Kind: r.kind, Name: r.name, What: name}] {
+			if !listed[Unread{Kind: r.kind, Name: r.name, What: name}] && !nowhere[Unread{Kind: r.kind, What: name}] {
 				names = append(names, name)
 			}
 		}
 		if len(names) > 0 {
-			out = append(out, Unread{Kind: r.kind, Name: r.name, What: strings.Join(names, ", "), Why: "unknown: the rules that need it said nothing"})
+			out = append(out, Unread{Kind: r.kind, Name: r.name, What: strings.Join(names, ", "), Why: why})
 		}
 	}
 	slices.SortFunc(out, func(a, b Unread) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), cmp.Compare(a.What, b.What), cmp.Compare(a.Why, b.Why))
 	})
 	return slices.Compact(out)
+}
+
+// nowhere are the properties that no resource of their kind tells, of two resources or more.
+func (v *view) nowhere() map[Unread]bool {
+	total := map[string]int{KindGroup: len(v.groups), KindTargetGroup: len(v.targetGroups), KindAlarm: len(v.account.Alarms)}
+	count := map[Unread]int{}
+	for r, properties := range v.missing {
+		for name := range properties {
+			count[Unread{Kind: r.kind, What: name}]++
+		}
+	}
+	out := map[Unread]bool{}
+	for u, n := range count {
+		if n > 1 && n == total[u.Kind] {
+			out[u] = true
+		}
+	}
+	return out
 }
 
 // complete fills in what every finding of a rule has.
@@ -187,12 +170,4 @@ func (v *view) complete(r Rule, f Finding) Finding {
 	f.Fix = r.Fix.fill(v.account.Region, f)
 	f.detail = nil
 	return f
-}
-
-// plural writes a number with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return fmt.Sprintf("%d %s", n, noun)
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
