@@ -110,6 +110,9 @@ func (c *Cloud) SetBeatsLost(lost bool) {
 	c.record(Event{Kind: kind, Text: "heartbeat table"})
 }
 
+// BeatsLost says whether heartbeats are being lost.
+func (c *Cloud) BeatsLost() bool { return c.beatsLost }
+
 // SetClockSkew makes the clock of an instance wrong by so much; it shows in [Beat.Stamp].
 func (c *Cloud) SetClockSkew(id string, skew time.Duration) error {
 	i, err := c.withInstance(id)

@@ -13,6 +13,8 @@ type Cloud struct {
 	OnBeat func(Beat)
 	// OnAlarm, when set, receives each state change of an alarm. It must not call Advance.
 	OnAlarm func(AlarmChange)
+	// OnEvent, when set, receives each event of the timeline as it happens. It must not call Advance.
+	OnEvent func(Event)
 
 	cfg   Config
 	now   time.Time
@@ -48,7 +50,9 @@ func NewCloud(cfg Config) *Cloud {
 		beats:        map[string]Beat{},
 		zonesDown:    map[string]time.Time{},
 	}
-	c.every(cfg.SampleEvery, orderLast, c.sample)
+	if !cfg.Lean {
+		c.every(cfg.SampleEvery, orderLast, c.sample)
+	}
 	return c
 }
 
@@ -178,5 +182,10 @@ func (c *Cloud) everyWhile(first time.Time, period time.Duration, order int, do 
 
 func (c *Cloud) record(e Event) {
 	e.At = c.now
-	c.events = append(c.events, e)
+	if !c.cfg.Lean {
+		c.events = append(c.events, e)
+	}
+	if c.OnEvent != nil {
+		c.OnEvent(e)
+	}
 }

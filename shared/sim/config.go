@@ -43,6 +43,8 @@ type Config struct {
 	BeatEvery time.Duration
 	// BeatJitter is the widest random delay of one beat, 0 <= jitter < BeatEvery; default 2 s.
 	BeatJitter time.Duration
+	// Lean keeps neither timeline nor samples, for runs of which there are many. Nothing else changes.
+	Lean bool
 	// SampleEvery is the period of [Cloud.Samples]; default 30 s.
 	SampleEvery time.Duration
 }

@@ -34,6 +34,8 @@ type Truth struct {
 	Broken Kind
 	// BadVersion says that its launch template version never becomes healthy.
 	BadVersion bool
+	// NoAgent says that it has no heartbeat agent, or one that does not run.
+	NoAgent bool
 	// Starting says that its application is not up yet.
 	Starting bool
 	// Serves says that the instance answers requests correctly, dependencies apart.

@@ -101,7 +101,7 @@ func (c *Cloud) Truth(id string) (Truth, bool) {
 
 func (c *Cloud) truth(i *instance) Truth {
 	kind, since := c.brokenness(i)
-	t := Truth{Broken: kind, BrokenSince: since, BadVersion: i.group.badVersions[i.version], Starting: !i.up}
+	t := Truth{Broken: kind, BrokenSince: since, BadVersion: i.group.badVersions[i.version], Starting: !i.up, NoAgent: i.noAgent}
 	t.Sound = !t.BadVersion && (kind == "" || kind == BrokenAgent || kind == FalseCheck || kind == FalseAlarm)
 	t.Serves = t.Sound && i.up
 	return t

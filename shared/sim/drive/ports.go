@@ -134,6 +134,9 @@ func (p *ports) addTargets(g *guard.Group, arns []string, at map[string]int) (fa
 
 // Beats reads the newest heartbeat of each member.
 func (p *ports) Beats(_ context.Context, g guard.Group) (map[string]guard.Beat, error) {
+	if p.cloud.TableRefuses() {
+		return nil, fmt.Errorf("get heartbeats: %w", fault.Throttled)
+	}
 	out := make(map[string]guard.Beat, len(g.Members))
 	for _, m := range g.Members {
 		out[m.ID] = guard.Beat{}

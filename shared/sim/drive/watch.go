@@ -27,6 +27,8 @@ type Duty struct {
 	Policies map[string]string
 	// Records keeps the record of every look for [Watch.Reports].
 	Records bool
+	// Fast keeps the memory of the looks as values instead of writing it as JSON, which changes no look and costs less.
+	Fast bool
 }
 
 // Watch is Holdfast on duty in the simulator: its looks are events of the simulator's own queue.
@@ -34,6 +36,7 @@ type Watch struct {
 	ctx    context.Context
 	runner *runner.Runner
 	ports  *ports
+	ledger *memledger.Ledger
 	runs   int
 	err    error // the first run that failed
 }
@@ -51,13 +54,17 @@ func Guard(ctx context.Context, cloud *sim.Cloud, d Duty) (*Watch, error) {
 		d.Mode = guard.ModeAct
 	}
 	p := &ports{cloud: cloud, declared: d.Policies, mode: d.Mode, records: d.Records}
+	ledger := memledger.New()
+	if d.Fast {
+		ledger = memledger.NewOfValues()
+	}
 	r, err := runner.New(runner.Ports{
-		Fleet: p, Beats: p, Alarms: p, Policies: p, Ledger: memledger.New(), Actor: p, Reporter: p,
+		Fleet: p, Beats: p, Alarms: p, Policies: p, Ledger: tables{ledger, cloud}, Actor: p, Reporter: p,
 	}, runner.Options{Now: cloud.Now, SweepInterval: d.SweepInterval, Concurrency: 1})
 	if err != nil {
 		return nil, fmt.Errorf("make runner: %w", err)
 	}
-	w := &Watch{ctx: ctx, runner: r, ports: p}
+	w := &Watch{ctx: ctx, runner: r, ports: p, ledger: ledger}
 	w.schedule(cloud, d.SweepInterval)
 	if !d.NoAlarmLooks {
 		cloud.OnAlarm = func(change sim.AlarmChange) {
@@ -78,7 +85,21 @@ func (w *Watch) Reports() []runner.Report { return slices.Clone(w.ports.reports)
 // Looks is how often Holdfast ran.
 func (w *Watch) Looks() int { return w.runs }
 
-// Err is the first failure of a run, nil when all went through.
+// Release is what an operator's holdfast release asks of the next look at a group. It returns NotFoundError for an unknown group.
+func (w *Watch) Release(group, reason string) error {
+	g, ok := w.ports.cloud.Group(group)
+	if !ok {
+		return fmt.Errorf("release: %w", &sim.NotFoundError{Kind: "group", Name: group})
+	}
+	now := w.ports.cloud.Now()
+	q := guard.Request{ID: "release-" + now.Format(time.RFC3339), Kind: guard.RequestRelease, Reason: reason, By: "on call", At: now}
+	if err := w.ledger.PutRequest(w.ctx, g.ARN, q); err != nil {
+		return fmt.Errorf("release %s: %w", group, err)
+	}
+	return nil
+}
+
+// Err is the first failure of a run, nil when all went through. A look that fails while the tables are throttled is no failure of a run.
 func (w *Watch) Err() error { return w.err }
 
 // schedule plans a look one interval from now, and from there the next.
@@ -102,7 +123,7 @@ func (w *Watch) look(req runner.Request) {
 		}
 		err = fmt.Errorf("groups failed: %s", strings.Join(failed, "; "))
 	}
-	if err != nil && w.err == nil {
+	if err != nil && w.err == nil && w.ports.cloud.TableThrottle() == 0 {
 		w.err = fmt.Errorf("look %d at %s: %w", w.runs, w.ports.cloud.Now().Format(time.RFC3339), err)
 	}
 }

@@ -1,6 +1,7 @@
 package gameday
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -27,13 +28,21 @@ type Course struct {
 	Setup func(*sim.Cloud) error
 	// Script is what happens, in order of time.
 	Script []sim.Step
+	// Corrected is when people have corrected what no guardian can, from the start of the day; 0 when there is nothing of the kind.
+	Corrected time.Duration
 }
 
 // Incident is the day as drawn for a seed, in the form in which package drive plays it; its watched group is the first.
 func (d Day) Incident(seed uint64) sim.Incident {
-	course := d.Draw(NewDice(d.Name, seed))
-	slices.SortStableFunc(course.Script, func(a, b sim.Step) int { return int(a.At - b.At) })
+	course := d.course(seed)
 	return sim.Incident{Name: d.Name, About: d.About, Group: d.Groups[0], Setup: course.Setup, Script: course.Script, Duration: d.Duration}
+}
+
+// course is the day as drawn for a seed, its script in order of time.
+func (d Day) course(seed uint64) Course {
+	course := d.Draw(NewDice(d.Name, seed))
+	slices.SortStableFunc(course.Script, func(a, b sim.Step) int { return cmp.Compare(a.At, b.At) })
+	return course
 }
 
 // Find returns the day of a name, and false when there is none.
@@ -53,11 +62,6 @@ func Days() []Day {
 		overloadFlaps(), slowStartStampede(), poisonTemplate(), spotInBrownout(), sharedCacheTenth(), rollingFalse(), refreshInOutage(),
 		brokenInBrownout(), throttled(), twoInTurn(), humanResumes(),
 	}
-	slices.SortFunc(all, func(a, b Day) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(all, func(a, b Day) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }

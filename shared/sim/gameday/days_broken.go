@@ -17,13 +17,14 @@ func badTemplate() Day {
 		Groups: []string{"web"}, Duration: 2 * time.Hour,
 		Draw: func(d *Dice) Course {
 			size, bad := d.Number(6, 10), d.Between(5*time.Minute, 10*time.Minute)
-			return Course{Setup: tier("web", size).create, Script: []sim.Step{
+			good := bad + d.Between(30*time.Minute, 50*time.Minute)
+			return Course{Setup: tier("web", size).create, Corrected: good, Script: []sim.Step{
 				template("web", 2, bad, true),
 				{At: bad + d.Between(time.Minute, 5*time.Minute), About: "the tier scales out by two", Do: func(c *sim.Cloud) error {
 					return c.SetDesired("web", size+2)
 				}},
 				breaks("web", d.Number(0, size-1), bad+d.Between(5*time.Minute, 15*time.Minute), d.kind()),
-				template("web", 3, bad+d.Between(30*time.Minute, 50*time.Minute), false),
+				template("web", 3, good, false),
 			}}
 		},
 	}
@@ -39,13 +40,14 @@ func poisonTemplate() Day {
 		Groups: []string{"web"}, Duration: 150 * time.Minute,
 		Draw: func(d *Dice) Course {
 			size, bad := d.Number(8, 12), d.Between(3*time.Minute, 6*time.Minute)
-			script := []sim.Step{template("web", 2, bad, true), template("web", 3, bad+d.Between(70*time.Minute, 80*time.Minute), false)}
+			good := bad + d.Between(70*time.Minute, 80*time.Minute)
+			script := []sim.Step{template("web", 2, bad, true), template("web", 3, good, false)}
 			at := bad
 			for _, nth := range d.Some(4, size) {
 				at += d.Between(12*time.Minute, 18*time.Minute)
 				script = append(script, breaks("web", nth, at, d.kind()))
 			}
-			return Course{Setup: tier("web", size).create, Script: script}
+			return Course{Setup: tier("web", size).create, Script: script, Corrected: good}
 		},
 	}
 }

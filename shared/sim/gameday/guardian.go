@@ -22,6 +22,9 @@ type World struct {
 	Cloud *sim.Cloud
 	Day   Day
 	Start time.Time
+	// Corrected is when people have corrected what no guardian can, such as a launch template; zero when the day has nothing of the kind.
+	// A guardian that waits for people by its own rules may let them act from then on, and for nothing else.
+	Corrected time.Time
 }
 
 // Page is one message to a person.

@@ -3,22 +3,39 @@ package gameday
 import (
 	"context"
 	"fmt"
+	"time"
 
+	"github.com/holdfast-aws/holdfast/shared/guard"
+	"github.com/holdfast-aws/holdfast/shared/sim"
 	"github.com/holdfast-aws/holdfast/shared/sim/drive"
 )
 
-// holdfast is the real runner and decision core over the simulator's ports.
-type holdfast struct{ watch *drive.Watch }
+// onCall is how long the person on call takes to release a hold after the cause was corrected.
+const onCall = 5 * time.Minute
 
-// Holdfast returns Holdfast itself at its built-in policy, sweeping once a minute; every alarm of the day is declared as a hard
-// dependency of every group.
-func Holdfast() Guardian { return &holdfast{} }
+// holdfast is the real runner and decision core over the simulator's ports.
+type holdfast struct {
+	name   string
+	checks []string
+	world  *World
+	watch  *drive.Watch
+	err    error
+}
+
+// Holdfast returns Holdfast itself at its built-in policy, sweeping once a minute, on groups with EC2 health checks, which is how it
+// provisions them. Every alarm of the day is declared as a hard dependency of every group. A hold that only people end is released by the
+// person on call five minutes after the cause was corrected, if that person was paged.
+func Holdfast() Guardian { return &holdfast{name: "holdfast", checks: []string{"EC2"}} }
+
+// HoldfastBesideELB is Holdfast on groups that keep the health checks of the day, so that Auto Scaling marks members as well.
+func HoldfastBesideELB() Guardian { return &holdfast{name: "holdfast-beside-elb"} }
 
 // Name implements Guardian.
-func (*holdfast) Name() string { return "holdfast" }
+func (h *holdfast) Name() string { return h.name }
 
 // Start implements Guardian.
 func (h *holdfast) Start(w *World) error {
+	h.world = w
 	policy, err := drive.DeclaredPolicy(w.Cloud)
 	if err != nil {
 		return fmt.Errorf("start holdfast: %w", err)
@@ -26,16 +43,41 @@ func (h *holdfast) Start(w *World) error {
 	policies := map[string]string{}
 	for _, group := range w.Day.Groups {
 		policies[group] = policy
+		if err := drive.SetChecks(w.Cloud, group, h.checks); err != nil {
+			return fmt.Errorf("start holdfast: %w", err)
+		}
 	}
-	h.watch, err = drive.Guard(context.Background(), w.Cloud, drive.Duty{Policies: policies})
+	h.watch, err = drive.Guard(context.Background(), w.Cloud, drive.Duty{Policies: policies, Fast: true})
 	if err != nil {
 		return fmt.Errorf("start holdfast: %w", err)
+	}
+	if !w.Corrected.IsZero() {
+		w.Cloud.At(w.Corrected.Add(onCall), func(*sim.Cloud) { h.release() })
 	}
 	return nil
 }
 
+// release is what the person on call does for the groups that wait for people.
+func (h *holdfast) release() {
+	asked := map[string]bool{}
+	for _, n := range h.watch.Notices() {
+		if n.Key != guard.PageNotConverging || asked[n.Group] {
+			continue
+		}
+		asked[n.Group] = true
+		if err := h.watch.Release(n.Group, "the cause was corrected"); err != nil && h.err == nil {
+			h.err = err
+		}
+	}
+}
+
 // Err is the first look that could not be carried out.
-func (h *holdfast) Err() error { return h.watch.Err() }
+func (h *holdfast) Err() error {
+	if h.err != nil {
+		return h.err
+	}
+	return h.watch.Err()
+}
 
 // Pages implements Guardian.
 func (h *holdfast) Pages() []Page {

@@ -2,7 +2,6 @@ package gameday
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/holdfast-aws/holdfast/shared/sim"
 )
@@ -10,24 +9,36 @@ import (
 // Play plays a day with a guardian that has not been used before. An error says that the day or a look of the guardian could not be carried
 // out, not that it ended badly.
 func Play(day Day, g Guardian, seed uint64) (Measure, error) {
-	cloud := sim.NewCloud(sim.Config{Seed: seed})
-	w := &World{Cloud: cloud, Day: day, Start: cloud.Now()}
-	if err := day.Incident(seed).Start(cloud); err != nil {
-		return Measure{}, fmt.Errorf("play %s, seed %d: %w", day.Name, seed, err)
+	m, err := play(day, g, seed)
+	if err != nil {
+		return Measure{}, fmt.Errorf("play %s with %s, seed %d: %w", day.Name, g.Name(), seed, err)
 	}
+	return m, nil
+}
+
+func play(day Day, g Guardian, seed uint64) (Measure, error) {
+	cloud := sim.NewCloud(sim.Config{Seed: seed, Lean: true})
+	course := day.course(seed)
+	w := &World{Cloud: cloud, Day: day, Start: cloud.Now()}
+	if course.Corrected > 0 {
+		w.Corrected = w.Start.Add(course.Corrected)
+	}
+	if err := course.Setup(cloud); err != nil {
+		return Measure{}, err
+	}
+	r := newRecorder(w)
+	r.plan(course.Script)
 	if err := g.Start(w); err != nil {
-		return Measure{}, fmt.Errorf("play %s, seed %d: %w", day.Name, seed, err)
+		return Measure{}, err
 	}
 	cloud.Advance(w.Start.Add(day.Duration))
+	if r.err != nil {
+		return Measure{}, fmt.Errorf("script: %w", r.err)
+	}
 	if checked, ok := g.(interface{ Err() error }); ok {
 		if err := checked.Err(); err != nil {
-			return Measure{}, fmt.Errorf("play %s with %s, seed %d: %w", day.Name, g.Name(), seed, err)
+			return Measure{}, err
 		}
 	}
-	for _, e := range cloud.Timeline() {
-		if strings.HasPrefix(e.Text, "script:") {
-			return Measure{}, fmt.Errorf("play %s, seed %d: %s", day.Name, seed, e.Text)
-		}
-	}
-	return measure(w, g)
+	return r.measure(g)
 }
