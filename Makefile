@@ -19,7 +19,7 @@ having = $(shell grep -rlE --include='*_test.go' '$(1)' cmd functions infra loca
 
 .PHONY: help
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: $(FUNCTIONS:%=build/%/bootstrap) build/heartbeat/holdfast-heartbeat ## build every Lambda's bootstrap and the agent for arm64 into build/
@@ -64,11 +64,40 @@ deploy-local: node_modules/.package-lock.json ## deploy the Guardian into a mini
 
 COMPOSE = docker compose -f localstack/compose.yaml
 PROFILE ?= localstack
-.PHONY: localstack-up localstack-down
+ENDPOINT ?= http://127.0.0.1:4566
+# Where the embedded AWS of the smoke test listens, and how the deployed functions reach it. Docker on Linux has no way to a loopback
+# address of the host; there, WORLD is the bridge's address: 172.17.0.1:4599.
+WORLD ?= 127.0.0.1:4599
+WORLD_URL ?= http://host.docker.internal:4599
+# The functions' own AWS_ENDPOINT_URL; LocalStack tells its functions, so it is for other emulators only.
+FUNCTIONS_ENDPOINT ?=
+WORLD_SERVICES = AUTO_SCALING ELASTIC_LOAD_BALANCING_V2 EC2 CLOUDWATCH
+LOCAL_APP = build/infra -code build/local $(WORLD_SERVICES:%=-env AWS_ENDPOINT_URL_%=$(WORLD_URL)) $(if $(FUNCTIONS_ENDPOINT),-env AWS_ENDPOINT_URL=$(FUNCTIONS_ENDPOINT))
+.PHONY: localstack-up localstack-deploy localstack-smoke localstack-down
 localstack-up: ## start LocalStack in a container; PROFILE=localstack needs a token, PROFILE=community does not
 	@if [ "$(PROFILE)" = localstack ] && [ -z "$${LOCALSTACK_AUTH_TOKEN:-}" ]; then \
 		echo "LOCALSTACK_AUTH_TOKEN is not set. LocalStack has needed one since March 2026; PROFILE=community needs none."; exit 1; fi
 	$(COMPOSE) --profile $(PROFILE) up --detach --wait
+
+# The functions as they ship, but for this machine's processor.
+build/local/%/bootstrap: FORCE
+	@mkdir -p $(@D)
+	CGO_ENABLED=0 GOOS=linux go build -tags lambda.norpc -trimpath -ldflags '-s -w' -o $@ ./functions/$*
+
+# LocalStack's own addresses are cdklocal's preset.
+ifneq ($(ENDPOINT),http://127.0.0.1:4566)
+localstack-deploy: export AWS_ENDPOINT_URL = $(ENDPOINT)
+localstack-deploy: export AWS_ENDPOINT_URL_S3 = $(ENDPOINT)
+endif
+localstack-deploy: export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION = 20
+localstack-deploy: export CDK_DISABLE_CLI_TELEMETRY = true
+localstack-deploy: $(FUNCTIONS:%=build/local/%/bootstrap) build/heartbeat/holdfast-heartbeat build/infra node_modules/.package-lock.json ## deploy the Guardian into what runs at ENDPOINT, groups and alarms from the embedded AWS
+	@mkdir -p build/local/heartbeat && cp build/heartbeat/holdfast-heartbeat build/local/heartbeat/
+	npx --no-install cdklocal bootstrap aws://000000000000/us-east-1 --app '$(LOCAL_APP)' --output build/cdk-local --build true
+	npx --no-install cdklocal deploy Guardian --require-approval never --app '$(LOCAL_APP)' --output build/cdk-local --build true
+
+localstack-smoke: ## let the deployed Guardian mark one broken member of eight; some minutes, in real time
+	HOLDFAST_SMOKE_ENDPOINT=$(ENDPOINT) HOLDFAST_SMOKE_WORLD=$(WORLD) go test -count=1 -timeout 15m -v -run '^TestSmoke$$' ./infra/deploy
 
 localstack-down: ## end it
 	$(COMPOSE) --profile localstack --profile community down

@@ -5,9 +5,11 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/aws/jsii-runtime-go"
 
@@ -15,10 +17,18 @@ import (
 )
 
 func main() {
-	var f app.Files
+	f := app.Files{Environment: map[string]string{}}
 	flag.StringVar(&f.CDK, "cdk", "cdk.json", "the settings")
 	flag.StringVar(&f.Thresholds, "thresholds", "infra/thresholds.json", "the reviewed thresholds")
 	flag.StringVar(&f.CodeDir, "code", "build", "the folder of the built functions")
+	flag.Func("env", "NAME=VALUE, one more variable of every function, such as the address of an emulator; may be repeated", func(s string) error {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok || name == "" {
+			return errors.New("want NAME=VALUE")
+		}
+		f.Environment[name] = value
+		return nil
+	})
 	flag.Parse()
 	if err := synth(f); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -24,10 +25,12 @@ const (
 // AgentFile is the heartbeat agent's binary below the folder of what was built.
 const AgentFile = "heartbeat/holdfast-heartbeat"
 
-// Files are what the app reads, all required.
+// Files are what the app reads. Everything is required but Environment.
 type Files struct {
 	// CDK is cdk.json, Thresholds the register, CodeDir the folder of what `make build` builds.
 	CDK, Thresholds, CodeDir string
+	// Environment is added to the settings' environment and wins.
+	Environment map[string]string
 }
 
 // Settings are the key "holdfast" of the context in cdk.json. Everything may be left out.
@@ -129,6 +132,9 @@ func New(f Files) (awscdk.App, error) {
 	}
 	app := awscdk.NewApp(&awscdk.AppProps{Context: &context})
 	props := s.Guardian.props(f.CodeDir)
+	props.Environment = map[string]string{}
+	maps.Copy(props.Environment, s.Guardian.Environment)
+	maps.Copy(props.Environment, f.Environment)
 	for _, stage := range s.Stages {
 		env := &awscdk.Environment{Account: jsii.String(stage.Account), Region: jsii.String(stage.Region)}
 		scope := awscdk.NewStage(app, jsii.String(stage.Name), &awscdk.StageProps{Env: env})

@@ -46,14 +46,6 @@ func TestNoTemplateNamesAPartitionARegionOrAnAccount(t *testing.T) {
 	}
 }
 
-func TestNoResourceIsMissingInSomePartitions(t *testing.T) {
-	for _, r := range guardian(t).Resources {
-		if strings.HasPrefix(r.Type, "AWS::Scheduler::") {
-			t.Errorf("a %s, which some partitions do not offer", r.Type)
-		}
-	}
-}
-
 func TestWhatKeepsStateHasItsNameForEver(t *testing.T) {
 	g := guardian(t)
 	for id, want := range map[string]struct{ kind, name string }{
