@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/timing"
@@ -24,6 +26,13 @@ func (v *view) promise(t *TargetGroup) (service string, p Promise, ok bool) {
 	service = t.Tags[TagService]
 	p, ok = v.promises[service]
 	return service, p, ok && service != ""
+}
+
+// tagsUnread says that the tags of a target group, and so its service, could not be read.
+func (v *view) tagsUnread(t *TargetGroup) bool {
+	return len(t.Tags) == 0 && slices.ContainsFunc(v.account.Unread, func(u Unread) bool {
+		return u.Kind == KindTargetGroup && (u.Name == "" || u.Name == t.title() || u.Name == t.ID) && strings.Contains(strings.ToLower(u.What), "tags")
+	})
 }
 
 // check is the target group's health check, as far as it is known, with what its service promises.

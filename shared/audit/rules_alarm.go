@@ -99,7 +99,7 @@ func alarmActionsOff() Rule {
 				a := &v.account.Alarms[i]
 				groups, _, _ := v.depending(a.Name)
 				if a.Own || a.Missing || len(groups) == 0 {
-					continue // HF034 judges Holdfast's own
+					continue // HF036 judges Holdfast's own
 				}
 				if on, ok := have(v, ref{KindAlarm, a.Name}, "actions_enabled", a.ActionsEnabled); ok && !on {
 					out = append(out, a.finding("actions off; groups "+strings.Join(groups, ", "), ""))

@@ -204,8 +204,8 @@ func refreshTakesMany() Rule {
 
 // justification is what an auditor may read about a group that has no ELB health checks on purpose. Security Hub takes up to 512
 // characters of a note. Source: Security Hub API reference, NoteUpdate.
-const justification = "Compensating control: this group uses EC2 health checks only, on purpose. Load balancer checks would let a shared dependency's failure terminate every instance at once. " +
-	"The load balancer still takes unhealthy targets out of rotation; single broken instances are found by heartbeat and target health and replaced within rate limits by Holdfast. Reviewed and accepted."
+const justification = "Accepted on purpose: this group uses EC2 health checks only. Load balancer health checks would let the failure of one shared dependency terminate every instance at once. " +
+	"Compensating controls: the load balancer takes unhealthy targets out of rotation by itself, and EC2 status checks still replace failed machines."
 
 func complianceClash() Rule {
 	return Rule{
@@ -215,8 +215,9 @@ func complianceClash() Rule {
 			"AWS Config rule autoscaling-group-elb-healthcheck-required fail it for that. Suppress them with a reason before somebody \"fixes\" it.",
 		Source: "Security Hub user guide, control AutoScaling.1; AWS Config developer guide, autoscaling-group-elb-healthcheck-required",
 		Fix: Fix{
-			Console:   "Security Hub > Findings > AutoScaling.1 for {name} > Workflow status: Suppressed, with this note: " + justification,
-			CLI:       "aws securityhub batch-update-findings --finding-identifiers Id=FINDING_ARN,ProductArn=PRODUCT_ARN --workflow Status=SUPPRESSED --note '{\"UpdatedBy\": \"YOUR NAME\", \"Text\": \"" + justification + "\"}'",
+			Console: "Security Hub > Findings > AutoScaling.1 for {name} > Workflow status: Suppressed, with this note, and in it who repairs broken members, such as Holdfast: " + justification,
+			CLI: "aws autoscaling describe-auto-scaling-groups --auto-scaling-group-names {name} --query 'AutoScalingGroups[].[HealthCheckType,TargetGroupARNs]'\n" +
+				"aws securityhub batch-update-findings --finding-identifiers Id=FINDING_ARN,ProductArn=PRODUCT_ARN --workflow Status=SUPPRESSED --note '{\"UpdatedBy\": \"YOUR NAME\", \"Text\": \"" + justification + "\"}'",
 			CDK:       "Leave the group as it is; suppress the control by a Security Hub automation rule (CfnAutomationRule) with the same note.",
 			Terraform: "Leave the group as it is; suppress the control by aws_securityhub_automation_rule with the same note.",
 		},

@@ -7,7 +7,7 @@ import (
 
 // guarding are the rules about what Holdfast itself needs.
 func guarding() []Rule {
-	return []Rule{noHeartbeats(), membersWithoutAgent(), noDependencies(), policyInvalid(), alarmsReachNobody(), complianceClash()}
+	return []Rule{noHeartbeats(), membersWithoutAgent(), noDependencies(), policyInvalid(), pagesReachNobody(), ownAlarmSilent(), complianceClash()}
 }
 
 // agentFix is the fix of both rules about heartbeats.
@@ -160,42 +160,59 @@ func policyInvalid() Rule {
 	}
 }
 
-func alarmsReachNobody() Rule {
+func pagesReachNobody() Rule {
 	return Rule{
-		ID: "HF034", Name: "alarms-reach-nobody", Severity: High, state: true,
-		Title: "Holdfast's own alarms and pages reach nobody",
-		Why: "A guardian that holds a group still, or that does not run any more, needs a person. A topic without a confirmed subscription and an alarm without actions " +
-			"tell none.",
-		Source: "Simple Notification Service developer guide, \"Subscription confirmation\"; CloudWatch user guide, \"Alarm actions\"",
+		ID: "HF034", Name: "pages-reach-nobody", Severity: High, state: true,
+		Title: "Holdfast's pages reach nobody",
+		Why: "A guardian that holds a group still, or that does not run any more, needs a person. A topic without a confirmed subscription tells none; an email " +
+			"subscription that nobody confirmed is none.",
+		Source: "Simple Notification Service developer guide, \"Confirm your Amazon SNS subscription\"",
 		Fix: Fix{
-			Console:   "SNS > Topics > {name} > Create subscription, and confirm it; CloudWatch > Alarms: the topic as the action of every alarm of Holdfast, actions on.",
-			CLI:       "aws sns subscribe --topic-arn {arn} --protocol email --notification-endpoint ADDRESS\naws cloudwatch enable-alarm-actions --alarm-names ALARM",
+			Console:   "SNS > Topics > {name} > Create subscription, and confirm it.",
+			CLI:       "aws sns subscribe --topic-arn {arn} --protocol email --notification-endpoint ADDRESS",
 			CDK:       "topic.addSubscription(new EmailSubscription(ADDRESS)), on Guardian's topic",
 			Terraform: "resource \"aws_sns_topic_subscription\": topic_arn, protocol, endpoint",
 		},
-		check: checkOwnAlarms,
+		check: func(v *view) []Finding {
+			var out []Finding
+			for _, t := range v.account.Guardian.Topics {
+				if n, ok := have(v, ref{KindGuardian, t.ARN}, "subscriptions", t.Subscriptions); ok && n == 0 {
+					out = append(out, Finding{Kind: KindGuardian, Name: t.ARN, ARN: t.ARN, Saw: "0 confirmed subscriptions"})
+				}
+			}
+			return out
+		},
 	}
 }
 
-func checkOwnAlarms(v *view) []Finding {
-	var out []Finding
-	for _, t := range v.account.Guardian.Topics {
-		if n, ok := have(v, ref{KindGuardian, t.ARN}, "subscriptions", t.Subscriptions); ok && n == 0 {
-			out = append(out, Finding{Kind: KindGuardian, Name: t.ARN, ARN: t.ARN, Saw: "0 confirmed subscriptions"})
-		}
+func ownAlarmSilent() Rule {
+	return Rule{
+		ID: "HF036", Name: "own-alarm-silent", Severity: High, state: true,
+		Title:  "One of Holdfast's own alarms tells nobody",
+		Why:    "It watches the guardian itself, such as that no sweep has run for three minutes. Without an action, or with its actions off, it turns red and no one hears of it.",
+		Source: "CloudWatch user guide, \"Alarm actions\"",
+		Fix: Fix{
+			Console:   "CloudWatch > Alarms > {name} > Edit > Notification: the topic of Holdfast's pages; and Actions > Alarm actions > Enable.",
+			CLI:       "aws cloudwatch enable-alarm-actions --alarm-names {name}\naws cloudwatch describe-alarms --alarm-names {name} --query 'MetricAlarms[].[ActionsEnabled,AlarmActions]'",
+			CDK:       "alarm.addAlarmAction(new SnsAction(topic)); deploy Holdfast's stack again to get its own back",
+			Terraform: "resource \"aws_cloudwatch_metric_alarm\": alarm_actions = [topic], actions_enabled = true",
+		},
+		check: func(v *view) []Finding {
+			var out []Finding
+			for i := range v.account.Alarms {
+				a := &v.account.Alarms[i]
+				if !a.Own || a.Missing {
+					continue
+				}
+				on, ok := have(v, ref{KindAlarm, a.Name}, "actions_enabled", a.ActionsEnabled)
+				switch {
+				case ok && !on:
+					out = append(out, a.finding("actions off", ""))
+				case len(a.Actions) == 0:
+					out = append(out, a.finding("no action", ""))
+				}
+			}
+			return out
+		},
 	}
-	for i := range v.account.Alarms {
-		a := &v.account.Alarms[i]
-		if !a.Own || a.Missing {
-			continue
-		}
-		on, ok := have(v, ref{KindAlarm, a.Name}, "actions_enabled", a.ActionsEnabled)
-		switch {
-		case ok && !on:
-			out = append(out, a.finding("actions off", ""))
-		case len(a.Actions) == 0:
-			out = append(out, a.finding("no action", ""))
-		}
-	}
-	return out
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,8 +62,9 @@ func windowText(c timing.Check) string {
 	return fmt.Sprintf("interval %s, timeout %s, unhealthy count %d", c.Interval, c.Timeout, c.Unhealthy)
 }
 
-// promised judges one rule of package timing on each target group whose service promises something.
-func promised(v *view, rule string, saw func(timing.Check) string) []Finding {
+// promised judges one rule of package timing on each target group whose service promises something. The promise says in words what it is,
+// with the number that would keep it.
+func promised(v *view, rule string, promise func(timing.Check) (saw string, want int)) []Finding {
 	var out []Finding
 	for _, t := range v.targetGroups {
 		service, p, ok := v.promise(t)
@@ -74,7 +76,10 @@ func promised(v *view, rule string, saw func(timing.Check) string) []Finding {
 			continue
 		}
 		for _, text := range broken(c.Problems(), rule) {
-			out = append(out, t.finding(fmt.Sprintf("service %s: %s; %s", service, saw(c), windowText(c)), text))
+			saw, want := promise(c)
+			f := t.finding(fmt.Sprintf("service %s: %s; %s", service, saw, windowText(c)), text)
+			f.detail = []string{strconv.Itoa(want)}
+			out = append(out, f)
 		}
 	}
 	return out
@@ -88,9 +93,13 @@ func restartCalledFailure() Rule {
 			"the member out, and where the load balancer's word terminates, it is replaced for nothing.",
 		Source: "Elastic Load Balancing user guides, \"Health checks for your target groups\"; the service's reviewed restart budget",
 		Fix: probeFix("a longer interval or a higher unhealthy threshold, so that unhealthy x interval + timeout is more than the restart budget.",
-			"--unhealthy-threshold-count 3 --health-check-interval-seconds 10", "unhealthyThresholdCount: 3, interval: Duration.seconds(10)", "unhealthy_threshold = 3, interval = 10"),
+			"--unhealthy-threshold-count {detail}", "unhealthyThresholdCount: {detail}", "unhealthy_threshold = {detail}"),
 		check: func(v *view) []Finding {
-			return promised(v, timing.RuleRestart, func(c timing.Check) string { return "restart budget " + c.Restart.String() })
+			return promised(v, timing.RuleRestart, func(c timing.Check) (string, int) {
+				// The lowest count whose window is longer than the budget.
+				count := max(int((c.Restart-c.Timeout)/max(c.Interval, time.Second))+1, timing.CountMin)
+				return "restart budget " + c.Restart.String(), min(count, timing.CountMax)
+			})
 		},
 	}
 }
@@ -101,10 +110,14 @@ func detectionTooLate() Rule {
 		Title:  "A failure is known later than the service promises",
 		Why:    "Until the load balancer calls a broken member unhealthy, it goes on sending it its share of the requests, and all of them fail.",
 		Source: "Elastic Load Balancing user guides, \"Health checks for your target groups\"; the service's reviewed recovery objective",
-		Fix: probeFix("a shorter interval, so that unhealthy x interval + timeout is at most the recovery objective.",
-			"--health-check-interval-seconds 10 --health-check-timeout-seconds 5", "interval: Duration.seconds(10), timeout: Duration.seconds(5)", "interval = 10, timeout = 5"),
+		Fix: probeFix("a shorter interval and a timeout below it, so that unhealthy x interval + timeout is at most the recovery objective.",
+			"--health-check-interval-seconds {detail}", "interval: Duration.seconds({detail})", "interval = {detail}"),
 		check: func(v *view) []Finding {
-			return promised(v, timing.RuleObjective, func(c timing.Check) string { return "recovery objective " + c.Objective.String() })
+			return promised(v, timing.RuleObjective, func(c timing.Check) (string, int) {
+				// The longest interval whose window is not longer than the objective.
+				interval := (c.Objective - c.Timeout) / time.Duration(max(c.Unhealthy, 1))
+				return "recovery objective " + c.Objective.String(), int(min(max(interval, timing.IntervalMin), timing.IntervalMax) / time.Second)
+			})
 		},
 	}
 }

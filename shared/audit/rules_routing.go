@@ -50,7 +50,7 @@ func checkFailOpen(v *view) []Finding {
 		if okCount && count > 1 {
 			saw = append(saw, fmt.Sprintf("fail-open below %d healthy targets, default 1", count))
 		}
-		if okPercent && percent > 0 && percent != p.FailOpenPercent {
+		if okPercent && percent > 0 && percent != p.FailOpenPercent && !v.tagsUnread(t) {
 			saw = append(saw, fmt.Sprintf("fail-open below %d %% healthy targets, default off", percent))
 		}
 		if len(saw) == 0 {

@@ -121,26 +121,32 @@ func checkUnreviewed(v *view) []Finding {
 	var out []Finding
 	for _, g := range v.groups {
 		v.typesOf(g)
-		if g.byLoadBalancer() && !v.reviewed(g) {
+		if g.byLoadBalancer() && v.unreviewed(g) {
 			out = append(out, g.finding(typesText(g), "no reviewed thresholds of its target groups allow them"))
 		}
 	}
 	return out
 }
 
-// reviewed says whether a review of every target group that may terminate members allows it to.
-func (v *view) reviewed(g *Group) bool {
+// unreviewed says whether a target group that may terminate members has no review that allows it. What is not known to be unreviewed is
+// not called so.
+func (v *view) unreviewed(g *Group) bool {
 	ids := v.judging(g)
 	for _, id := range ids {
 		t, ok := v.byID[id]
 		if !ok {
-			return false
+			v.unknown(ref{KindTargetGroup, id}, "tags")
+			continue
+		}
+		if v.tagsUnread(t) {
+			continue
 		}
 		if _, p, ok := v.promise(t); !ok || !allows(p, g) {
-			return false
+			return true
 		}
 	}
-	return len(ids) > 0
+	unknown := (g.checksWith(timing.TypeELB) && g.TargetGroups == nil) || (g.checksWith(timing.TypeLattice) && g.LatticeGroups == nil)
+	return len(ids) == 0 && !unknown
 }
 
 func allows(p Promise, g *Group) bool {
@@ -212,8 +218,8 @@ func checkGraceBelowBoot(v *view) []Finding {
 		}
 		grace, okGrace := have(v, g.ref(), "grace_seconds", g.GraceSeconds)
 		boot, okBoot := have(v, g.ref(), "boot_seconds", g.BootSeconds)
-		if !okGrace || !okBoot || boot == NotSet || grace >= boot {
-			continue
+		if !okGrace || !okBoot || boot == NotSet || grace == 0 || grace >= boot {
+			continue // a grace of 0 is HF004's
 		}
 		// Half as much again leaves room for a slow day.
 		f := g.finding(fmt.Sprintf("%s; grace %d s; the slowest start seen took %d s", typesText(g), grace, boot), fmt.Sprintf("%d s - %d s = %d s too short", boot, grace, boot-grace))
@@ -228,7 +234,7 @@ func statusCheckTerminates() Rule {
 		ID: "HF006", Name: "status-check-terminates", Severity: Critical,
 		Title: "An EC2 application status check replaces members",
 		Why: "EC2 itself asks the members over HTTP, and Auto Scaling replaces those that fail, without any setting of the group: its health check type still reads EC2. " +
-			"A path that asks a dependency replaces the whole fleet in the dependency's bad minutes, and Holdfast's hold is the only brake.",
+			"A path that asks a dependency replaces the whole fleet in the dependency's bad minutes, and nothing at the group tells why.",
 		Source: "EC2 user guide, \"Application status checks\"",
 		Fix: Fix{
 			Console:   "EC2 > Status checks > Application status checks > {name}: remove the association with the group's tag or members, or suppress the check until its path is answered by the member alone.",
@@ -270,8 +276,7 @@ func checkStatusChecks(v *view) []Finding {
 			}
 		}
 		if guarded {
-			f.Severity = Critical
-			sums = append(sums, "Holdfast guards one of these groups")
+			sums = append(sums, "Holdfast guards one of these groups: such replacements are outside its limits")
 		}
 		f.Sum, f.detail = strings.Join(sums, "; "), c.arguments()
 		out = append(out, f)
