@@ -2,7 +2,9 @@ package gameday
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/guard"
@@ -17,6 +19,7 @@ const onCall = 5 * time.Minute
 type holdfast struct {
 	name   string
 	checks []string
+	policy map[string]any
 	world  *World
 	watch  *drive.Watch
 	err    error
@@ -30,13 +33,41 @@ func Holdfast() Guardian { return &holdfast{name: "holdfast", checks: []string{"
 // HoldfastBesideELB is Holdfast on groups that keep the health checks of the day, so that Auto Scaling marks members as well.
 func HoldfastBesideELB() Guardian { return &holdfast{name: "holdfast-beside-elb"} }
 
+// HoldfastWith is Holdfast with some policy keys set for every group, beside the groups' own health checks or, with ec2, on EC2 checks.
+// A key that the policy does not know, or a value outside its range, leaves the built-in policy in force, as it does in an account.
+func HoldfastWith(policy map[string]any, ec2 bool) Guardian {
+	h := &holdfast{name: "holdfast-with", policy: policy}
+	if ec2 {
+		h.checks = []string{"EC2"}
+	}
+	return h
+}
+
+// declared is the policy of every group: its dependencies, and the keys that were set.
+func (h *holdfast) declared(w *World) (string, error) {
+	text, err := drive.DeclaredPolicy(w.Cloud)
+	if err != nil || len(h.policy) == 0 {
+		return text, err
+	}
+	keys := map[string]any{}
+	if err := json.Unmarshal([]byte(text), &keys); err != nil {
+		return "", fmt.Errorf("decode policy: %w", err)
+	}
+	maps.Copy(keys, h.policy)
+	merged, err := json.Marshal(keys)
+	if err != nil {
+		return "", fmt.Errorf("encode policy: %w", err)
+	}
+	return string(merged), nil
+}
+
 // Name implements Guardian.
 func (h *holdfast) Name() string { return h.name }
 
 // Start implements Guardian.
 func (h *holdfast) Start(w *World) error {
 	h.world = w
-	policy, err := drive.DeclaredPolicy(w.Cloud)
+	policy, err := h.declared(w)
 	if err != nil {
 		return fmt.Errorf("start holdfast: %w", err)
 	}
