@@ -4,5 +4,5 @@
 // It is a pure function of what was read: no clock, no network, standard library only (beside the project's own arithmetic and
 // simulator). It never changes anything. Unknown is never a finding: it is listed as unread.
 //
-// Start reading at account.go (what is judged), finding.go (what comes out) and judge.go.
+// Start reading at account.go (what is judged), finding.go (what comes out) and judge.go; then rules_terminate.go, the first of the rules.
 package audit

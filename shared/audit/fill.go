@@ -1,9 +1,6 @@
 package audit
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // Places in the texts of a Fix that are filled in for each finding.
 const (
@@ -38,7 +35,8 @@ func (f Fix) fill(region string, of Finding) Fix {
 
 // shellQuote writes a word so that a POSIX shell takes it as it is.
 func shellQuote(word string) string {
-	if regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`).MatchString(word) {
+	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@%+=,-"
+	if word != "" && strings.Trim(word, plain) == "" {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

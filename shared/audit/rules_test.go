@@ -16,29 +16,29 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // read returns a file of this package's test data.
-func read(t testing.TB, path ...string) []byte {
-	t.Helper()
+func read(tb testing.TB, path ...string) []byte {
+	tb.Helper()
 	text, err := os.ReadFile(filepath.Join(append([]string{"testdata"}, path...)...))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return text
 }
 
-func dump(t testing.TB, path ...string) audit.Account {
-	t.Helper()
-	a, err := audit.DecodeAccount(read(t, path...))
+func dump(tb testing.TB, path ...string) audit.Account {
+	tb.Helper()
+	a, err := audit.DecodeAccount(read(tb, path...))
 	if err != nil {
-		t.Fatalf("%s: %v", filepath.Join(path...), err)
+		tb.Fatalf("%s: %v", filepath.Join(path...), err)
 	}
 	return a
 }
 
-func options(t testing.TB) audit.Options {
-	t.Helper()
-	promises, err := audit.DecodePromises(read(t, "thresholds.json"))
+func options(tb testing.TB) audit.Options {
+	tb.Helper()
+	promises, err := audit.DecodePromises(read(tb, "thresholds.json"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return audit.Options{Promises: promises}
 }
