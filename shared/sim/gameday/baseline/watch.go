@@ -20,6 +20,8 @@ type watch struct {
 	// respectGrace marks no member inside the grace period of its group. Only who calls SetInstanceHealth as it comes has that; to
 	// the others a mark stands for a termination.
 	respectGrace bool
+	// agentOnly takes no notice of what the load balancer finds.
+	agentOnly bool
 	// requests makes the look tell Routed and Success, which is slower.
 	requests bool
 	// decide is the rule, with its memory.
@@ -165,7 +167,7 @@ func (w *watch) judge(s *sighting, v *sim.View, o sighted) {
 	switch {
 	case !s.joined:
 		is = Unseen
-	case v.Target == sim.TargetUnhealthy || !silent && failsItself(v.Failing):
+	case v.Target == sim.TargetUnhealthy && !w.agentOnly || !silent && failsItself(v.Failing):
 		is = NotReady
 	case silent:
 		is = Unknown

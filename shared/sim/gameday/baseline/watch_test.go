@@ -3,6 +3,7 @@ package baseline_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -187,5 +188,27 @@ func TestTheOracleWaitsUntilReplacingHelps(t *testing.T) {
 	pass(c, 10*time.Second)
 	if n := terminations(c); n != 2 {
 		t.Errorf("%d terminations when launches work again, want both", n)
+	}
+}
+
+func TestByAgentTakesNoNoticeOfTheLoadBalancer(t *testing.T) {
+	for _, guardian := range baseline.ByAgent() {
+		name := guardian().Name()
+		if !strings.HasSuffix(name, "-by-agent") {
+			t.Errorf("%s does not say in its name what it sees", name)
+		}
+		replaced := func(kind sim.Kind) int {
+			c := fleet(t, guardian())
+			pass(c, 5*time.Minute)
+			breakSome(t, c, 1, kind)
+			pass(c, 2*time.Hour)
+			return terminations(c)
+		}
+		if n := replaced(sim.FalseCheck); n != 0 {
+			t.Errorf("%s replaces %d members for what only the load balancer finds, want none", name, n)
+		}
+		if n := replaced(sim.FullDisk); n != 1 {
+			t.Errorf("%s replaces %d members for what the agent says, want 1", name, n)
+		}
 	}
 }
