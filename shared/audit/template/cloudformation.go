@@ -83,6 +83,10 @@ func (s *stack) exists(id string, resource *node) bool {
 		s.unread(id, "", "it makes resources at deployment")
 		return false
 	}
+	if id == "" {
+		s.unread("a resource", "", "it has no logical id")
+		return false
+	}
 	c := resource.get("Condition")
 	return c == nil || !s.condition(c.text).isText("false")
 }

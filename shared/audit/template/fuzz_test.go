@@ -67,7 +67,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(resource(`"MinSize": 1`, `"Protocol": "TCP"`))
 	for name, text := range bombs() {
-		if name != "long text many times" {
+		if name == "merges" || name == "ifs" || name == "conditions" { // the others take long on purpose
 			f.Add(text)
 		}
 	}

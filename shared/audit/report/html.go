@@ -1,0 +1,159 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // for the page
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/holdfast-aws/holdfast/shared/audit"
+)
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var styleText string
+
+//go:embed page.js
+var scriptText string
+
+// page is what the page's template shows.
+type page struct {
+	Title, When, Headline    string
+	Groups, TargetGroups     string
+	Policy                   string
+	Style                    template.CSS
+	Script                   template.JS
+	Counts                   []count
+	WhatIf                   []bad
+	Skipped, Assumed, Unread []string
+	Findings                 []row
+	Accepted                 int
+	Stale                    []string
+}
+
+// count is the number of open findings of a severity.
+type count struct {
+	Severity audit.Severity
+	N        int
+}
+
+// bad is one row of what would happen.
+type bad struct {
+	audit.WhatIf
+	For                            string
+	AloneEmpty, HeldEmpty, Missing string
+	// Alone and Held are the lengths of the bars, in hundredths of the members; more than all is cut and said in numbers.
+	AloneBar, HeldBar int
+}
+
+// row is one finding.
+type row struct {
+	audit.Finding
+	Rank   int
+	Rule   audit.Rule
+	Place  string
+	Fixes  []fix
+	Accept string
+}
+
+type fix struct {
+	Name, Text string
+	Code       bool
+}
+
+// HTML writes the report as one page: it asks for nothing, has its own script and style behind a policy that allows no other, and works
+// without the script, only not sortable. An error is one of writing.
+func HTML(w io.Writer, r audit.Report) error {
+	tmpl, err := template.New("page").Parse(pageText)
+	if err != nil {
+		return fmt.Errorf("parse page: %w", err)
+	}
+	p := page{
+		Title: visible(title(r)), When: when(r.At), Headline: Headline(r), Groups: plural(r.Groups, "group"), TargetGroups: plural(r.TargetGroups, "target group"),
+		Style: template.CSS(styleText), Script: template.JS(scriptText), Policy: policy(),
+	}
+	open, accepted := split(r.Findings)
+	p.Accepted = len(accepted)
+	n := counts(open)
+	for _, s := range severities() {
+		p.Counts = append(p.Counts, count{s, n[s]})
+	}
+	p.whatIf(r)
+	rules := rulesByID()
+	for _, f := range append(open, accepted...) {
+		p.Findings = append(p.Findings, rowOf(f, ruleOf(rules, f)))
+	}
+	for _, a := range r.Expired {
+		p.Stale = append(p.Stale, visible(fmt.Sprintf("The time is over: %s of %s, %s (%s, until %s).", a.Rule, a.Name, a.Reason, a.By, a.Until)))
+	}
+	for _, a := range r.Unused {
+		p.Stale = append(p.Stale, visible(fmt.Sprintf("No finding needs it: %s of %s, %s (%s, until %s).", a.Rule, a.Name, a.Reason, a.By, a.Until)))
+	}
+	for _, u := range r.Unread {
+		p.Unread = append(p.Unread, visible(unreadText(u)))
+	}
+	var out bytes.Buffer
+	if err := tmpl.Execute(&out, p); err != nil {
+		return fmt.Errorf("fill page: %w", err)
+	}
+	if _, err := w.Write(out.Bytes()); err != nil {
+		return fmt.Errorf("write page: %w", err)
+	}
+	return nil
+}
+
+// policy allows the page's own script and style, by their hashes, and nothing else.
+func policy() string {
+	hash := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return "default-src 'none'; script-src " + hash(scriptText) + "; style-src " + hash(styleText) + "; base-uri 'none'; form-action 'none'"
+}
+
+// whatIf fills the rows and the notes under them; the notes are those of the text report.
+func (p *page) whatIf(r audit.Report) {
+	for _, w := range worst(r.WhatIf) {
+		if w.Why != "" {
+			continue
+		}
+		w.Group, w.Where = visible(w.Group), visible(w.Where)
+		p.WhatIf = append(p.WhatIf, bad{
+			WhatIf: w, For: duration(w.Seconds), AloneEmpty: minutes(w.Alone.EmptyMinutes), HeldEmpty: minutes(w.Held.EmptyMinutes),
+			Missing:  minutes(w.Alone.CapacityMinutes) + " / " + minutes(w.Held.CapacityMinutes),
+			AloneBar: share(w.Alone.Lost, w.Members), HeldBar: share(w.Held.Lost, w.Members),
+		})
+	}
+	p.Skipped, p.Assumed = notesOf(r.WhatIf)
+}
+
+func share(lost, members int) int {
+	if members <= 0 {
+		return 0
+	}
+	return min(max(lost*100/members, 0), 100)
+}
+
+func rowOf(f audit.Finding, rule audit.Rule) row {
+	out := row{Finding: f, Rank: rank(f.Severity), Rule: rule}
+	out.Name, out.Saw, out.Sum, out.Place = visible(f.Name), visible(f.Saw), visible(f.Sum), visible(f.Where)
+	out.Kind, out.Severity, out.Rule.ID = visible(f.Kind), audit.Severity(visible(string(f.Severity))), visible(rule.ID)
+	if out.Place == "" {
+		out.Place = visible(f.ARN)
+	}
+	for _, x := range []fix{{"Console", f.Fix.Console, false}, {"CLI", f.Fix.CLI, true}, {"CDK", f.Fix.CDK, true}, {"Terraform", f.Fix.Terraform, true}} {
+		if x.Text = visible(strings.TrimSpace(x.Text)); x.Text != "" {
+			out.Fixes = append(out.Fixes, x)
+		}
+	}
+	if a := f.Acknowledged; a != nil {
+		out.Accept = visible(fmt.Sprintf("%s (%s, until %s)", a.Reason, a.By, a.Until))
+	}
+	return out
+}
