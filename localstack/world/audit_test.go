@@ -9,6 +9,7 @@ import (
 	cwtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
 	"github.com/holdfast-aws/holdfast/localstack/world"
 	"github.com/holdfast-aws/holdfast/shared/sim"
@@ -42,6 +43,26 @@ func TestAttributesAreThoseOfTheTargetGroup(t *testing.T) {
 	}
 	_, err := l.elb.DescribeTargetGroupAttributes(context.Background(), &elb.DescribeTargetGroupAttributesInput{TargetGroupArn: aws.String("web")})
 	refused(t, err, "TargetGroupNotFound", "")
+}
+
+func TestTargetGroupsHaveTheTagsThatWereAdded(t *testing.T) {
+	l := newLab(t)
+	arn := aws.ToString(l.targetGroup(t).TargetGroupArn)
+	_, err := l.elb.AddTags(context.Background(), &elb.AddTagsInput{ResourceArns: []string{arn}, Tags: []elbtypes.Tag{
+		{Key: aws.String("team"), Value: aws.String("shop")}, {Key: aws.String("holdfast:service"), Value: aws.String("web")}}})
+	must(t, err)
+	_, err = l.elb.AddTags(context.Background(), &elb.AddTagsInput{ResourceArns: []string{arn}, Tags: []elbtypes.Tag{{Key: aws.String("team"), Value: aws.String("cart")}}})
+	must(t, err)
+	out, err := l.elb.DescribeTags(context.Background(), &elb.DescribeTagsInput{ResourceArns: []string{arn}})
+	must(t, err)
+	if len(out.TagDescriptions) != 1 || len(out.TagDescriptions[0].Tags) != 2 ||
+		aws.ToString(out.TagDescriptions[0].Tags[0].Key) != "holdfast:service" || aws.ToString(out.TagDescriptions[0].Tags[1].Value) != "cart" {
+		t.Errorf("tags %+v", out.TagDescriptions)
+	}
+	_, err = l.elb.DescribeTags(context.Background(), &elb.DescribeTagsInput{ResourceArns: []string{arn, arn + "0"}})
+	refused(t, err, "TargetGroupNotFound", "")
+	_, err = l.elb.DescribeTags(context.Background(), &elb.DescribeTagsInput{ResourceArns: make([]string, 21)})
+	refused(t, err, "ValidationError", "")
 }
 
 func TestAnAlarmIsFoundByItsMetricAndByItsAction(t *testing.T) {

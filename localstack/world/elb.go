@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,7 +16,13 @@ import (
 )
 
 // loadBalancing answers Elastic Load Balancing v2 from the simulator.
-type loadBalancing struct{ server *Server }
+type loadBalancing struct {
+	server *Server
+
+	mu sync.Mutex
+	// tags are what clients added to target groups, by ARN.
+	tags map[string]map[string]string
+}
 
 // Handle implements wire.Service.
 func (l *loadBalancing) Handle(_ context.Context, call wire.Call) (any, error) {
@@ -24,6 +31,10 @@ func (l *loadBalancing) Handle(_ context.Context, call wire.Call) (any, error) {
 		return wire.Do(call, l.describeGroups)
 	case "DescribeTargetGroupAttributes":
 		return wire.Do(call, l.describeAttributes)
+	case "AddTags":
+		return wire.Do(call, l.addTags)
+	case "DescribeTags":
+		return wire.Do(call, l.describeTags)
 	case "DescribeTargetHealth":
 		return wire.Do(call, l.describeHealth)
 	}

@@ -101,7 +101,7 @@ func services() []service {
 		{
 			name: "elasticloadbalancingv2", protocol: "query", codec: wire.Query("http://elasticloadbalancing.amazonaws.com/doc/2015-12-01/"),
 			client: func(t transport) any { return elasticloadbalancingv2.NewFromConfig(configOf(t)) },
-			used:   []string{"DescribeTargetHealth", "DescribeTargetGroups", "DescribeTargetGroupAttributes"},
+			used:   []string{"DescribeTargetHealth", "DescribeTargetGroups", "DescribeTargetGroupAttributes", "DescribeTags", "AddTags"},
 		},
 		{
 			name: "cloudwatch", protocol: "cbor", codec: wire.CBOR(cloudwatchschemas.GraniteServiceVersion20100801),

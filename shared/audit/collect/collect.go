@@ -17,7 +17,7 @@ import (
 // could be read, or if none of the groups that were asked for exists.
 //
 // It makes one call for each hundred groups and each four hundred target groups, then two for each group, two for each target group,
-// one for each ten policies, each hundred heartbeats and each hundred alarms, and one for each opted-in group with a suspension.
+// one for each twenty target groups, each ten policies, each hundred heartbeats and each hundred alarms, and one for each opted-in group with a suspension.
 func Read(ctx context.Context, api API, o Options) (audit.Account, error) {
 	o = o.settled()
 	r := &reading{
@@ -148,6 +148,7 @@ func (r *reading) details() []job {
 	for _, t := range r.targetGroups {
 		jobs = append(jobs, r.attributeJob(t), r.healthJob(t))
 	}
+	jobs = append(jobs, r.tagJobs()...)
 	if r.o.Metrics {
 		jobs = append(jobs, r.metricJobs()...)
 	}

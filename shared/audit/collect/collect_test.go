@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	cwtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 
 	"github.com/holdfast-aws/holdfast/localstack/world"
@@ -67,6 +69,10 @@ func text(t *testing.T, v any) string {
 func TestATargetGroupIsReadWithItsAttributesStatesAndBalancers(t *testing.T) {
 	l := newLab(t)
 	l.fleet(t)
+	_, err := elb.NewFromConfig(l.sdk).AddTags(t.Context(), &elb.AddTagsInput{
+		ResourceArns: []string{l.read(t, l.options()).TargetGroups[1].ID}, Tags: []elbtypes.Tag{{Key: aws.String("holdfast:service"), Value: aws.String("shop")}},
+	})
+	must(t, err)
 	a := l.read(t, l.options())
 	if len(a.TargetGroups) != 2 {
 		t.Fatalf("%d target groups", len(a.TargetGroups))
@@ -74,7 +80,7 @@ func TestATargetGroupIsReadWithItsAttributesStatesAndBalancers(t *testing.T) {
 	idle, web := a.TargetGroups[0], a.TargetGroups[1]
 	path, port, matcher := "/health", "traffic-port", "200"
 	want := audit.TargetGroup{
-		ID: web.ID, Name: "web", TargetType: "instance", Protocol: "HTTP", CheckProtocol: "HTTP", Path: &path, Port: &port, Matcher: &matcher,
+		ID: web.ID, Name: "web", Tags: map[string]string{"holdfast:service": "shop"}, TargetType: "instance", Protocol: "HTTP", CheckProtocol: "HTTP", Path: &path, Port: &port, Matcher: &matcher,
 		IntervalSeconds: number(30), TimeoutSeconds: number(5), HealthyCount: number(5), UnhealthyCount: number(2),
 		DrainSeconds: number(30), SlowStartSeconds: number(0), FailOpenCount: number(1), FailOpenPercent: number(audit.NotSet),
 		DNSCount: number(1), DNSPercent: number(audit.NotSet), LoadBalancers: web.LoadBalancers, States: map[string]int{"healthy": 8},
@@ -312,5 +318,19 @@ func TestOnlyTheGroupsThatWereAskedForAreRead(t *testing.T) {
 	}
 	if _, err := collect.Read(context.Background(), l.api, collect.Options{Now: l.Clock.Now}); err != nil {
 		t.Errorf("the options' zero value: %v", err)
+	}
+}
+
+func TestADumpIsReadBackAsItWas(t *testing.T) {
+	l := newLab(t)
+	l.fleet(t)
+	l.notices(t)
+	l.SetStatusChecks(world.StatusCheck{ID: "asc-1", Path: "/ready", Tags: [][2]string{{"aws:autoscaling:groupName", "web"}}})
+	must(t, l.Advance(t.Context(), time.Minute))
+	a := l.read(t, l.options())
+	back, err := audit.DecodeAccount([]byte(text(t, a)))
+	must(t, err)
+	if text(t, back) != text(t, a) || len(audit.Judge(back, audit.Options{}).Findings) == 0 {
+		t.Errorf("read back %s", text(t, back))
 	}
 }

@@ -29,7 +29,7 @@ func TestACallThatIsDeniedIsUnreadOnceAndAskedForNoMore(t *testing.T) {
 	for operation, kind := range map[string]string{
 		"autoscaling:DescribeAutoScalingGroups": "group", "autoscaling:DescribeScalingActivities": "group", "autoscaling:DescribeInstanceRefreshes": "group",
 		"elasticloadbalancing:DescribeTargetGroups": "target-group", "elasticloadbalancing:DescribeTargetGroupAttributes": "target-group",
-		"elasticloadbalancing:DescribeTargetHealth": "target-group", "ec2:DescribeApplicationStatusChecks": "status-check",
+		"elasticloadbalancing:DescribeTags": "target-group", "elasticloadbalancing:DescribeTargetHealth": "target-group", "ec2:DescribeApplicationStatusChecks": "status-check",
 		"ec2:DescribeApplicationStatusCheckAssociations": "status-check", "cloudwatch:DescribeAlarms": "alarm", "cloudwatch:DescribeAlarmsForMetric": "guardian",
 		"cloudwatch:GetMetricData": "target-group", "ssm:GetParametersByPath": "guardian", "sns:GetTopicAttributes": "guardian",
 		"dynamodb:Query": "group", "dynamodb:BatchGetItem": "group",
