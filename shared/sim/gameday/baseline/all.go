@@ -2,7 +2,7 @@ package baseline
 
 import "github.com/holdfast-aws/holdfast/shared/sim/gameday"
 
-// All returns a constructor of every baseline, in the order of tables: Auto Scaling alone first, the oracle last. Each call of one makes a
+// All returns a constructor of every baseline, in the order of tables: Auto Scaling alone first, the oracles last. Each call of one makes a
 // guardian for one day.
 func All() []func() gameday.Guardian {
 	return []func() gameday.Guardian{
@@ -18,6 +18,7 @@ func All() []func() gameday.Guardian {
 		DefaultEureka().Guardian,
 		DefaultEnvoy().Guardian,
 		DefaultGardener().Guardian,
+		OracleWithEvidence,
 		Oracle,
 	}
 }

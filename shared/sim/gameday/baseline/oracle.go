@@ -12,8 +12,13 @@ import (
 // oracleLook is the time between two looks of the oracle, besides those right after each step of the script.
 const oracleLook = 5 * time.Second
 
+// missedBeats is after how long without a heartbeat, at one every 15 s and up to 2 s late, two of them are missing.
+const missedBeats = 32 * time.Second
+
 // oracle knows the ground truth.
 type oracle struct {
+	// waits says that it acts on what anybody could have seen by then only.
+	waits bool
 	world *gameday.World
 	err   error
 }
@@ -30,8 +35,18 @@ type oracle struct {
 // that is broken heals sooner than a replacement serves.
 func Oracle() gameday.Guardian { return &oracle{} }
 
+// OracleWithEvidence is the limit for everybody who has to see what is wrong before acting: the [Oracle], but it marks a broken member no
+// sooner than at the first sign of it, when its target is unhealthy or unused, or its agent says so, or two heartbeats are missing. It is
+// never misled by such a sign.
+func OracleWithEvidence() gameday.Guardian { return &oracle{waits: true} }
+
 // Name implements gameday.Guardian.
-func (*oracle) Name() string { return "oracle" }
+func (o *oracle) Name() string {
+	if o.waits {
+		return "oracle-with-evidence"
+	}
+	return "oracle"
+}
 
 // Pages implements gameday.Guardian: it needs nobody.
 func (*oracle) Pages() []gameday.Page { return nil }
@@ -80,7 +95,7 @@ func (o *oracle) look() {
 			case v.Lifecycle == sim.Terminating:
 			case truth.Sound && v.Health == sim.Unhealthy:
 				restore = append(restore, v.ID)
-			case !truth.Sound && v.Health == sim.Healthy && v.Lifecycle == sim.InService:
+			case !truth.Sound && v.Health == sim.Healthy && v.Lifecycle == sim.InService && (!o.waits || shows(v, cloud.Now())):
 				replace = append(replace, v.ID)
 			}
 		})
@@ -94,6 +109,12 @@ func (o *oracle) look() {
 			o.check(cloud.SetInstanceHealth(id, sim.Unhealthy, false))
 		}
 	}
+}
+
+// shows says whether a member shows any sign of being broken.
+func shows(v *sim.View, now time.Time) bool {
+	return v.Target == sim.TargetUnhealthy || v.Target == sim.TargetUnused || failsItself(v.Failing) ||
+		!v.BeatAt.IsZero() && now.Sub(v.BeatAt) >= missedBeats
 }
 
 // check keeps an error.
