@@ -2,6 +2,8 @@ package baseline_test
 
 import (
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/holdfast-aws/holdfast/shared/sim"
@@ -216,5 +218,15 @@ func BenchmarkDay(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.N)*float64(len(day.Groups))*day.Duration.Hours()/b.Elapsed().Seconds(), "group-hours/s")
 		})
+	}
+}
+
+func TestTheDocumentationNamesEveryBaseline(t *testing.T) {
+	page, err := os.ReadFile("../../../../docs/baselines.md")
+	must(t, err)
+	for _, guardian := range baseline.All() {
+		if name := guardian().Name(); !strings.Contains(string(page), "| `"+name+"` |") {
+			t.Errorf("docs/baselines.md has no row for %s", name)
+		}
 	}
 }
