@@ -79,3 +79,17 @@ func TestUserDataThatCannotBeWrittenIsRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestTheUnitIsHardened(t *testing.T) {
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("systemd-analyze is not there")
+	}
+	// The exposure is 1.7 of 10; the threshold is in tenths.
+	out, err := exec.CommandContext(t.Context(), "systemd-analyze", "security", "--offline=true", "--threshold=20", "holdfast-heartbeat.service").CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if !strings.Contains(string(out), "exposure level") {
+		t.Errorf("nobody has judged the unit: %s", out)
+	}
+}
