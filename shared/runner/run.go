@@ -262,6 +262,12 @@ func (s *sweep) lookups(groups []guard.Group) {
 
 // inParallel runs a phase over all jobs, a few at once; a panic in one is that group's failure.
 func (s *sweep) inParallel(phase func(*job)) {
+	if s.o.Concurrency == 1 {
+		for _, j := range s.jobs {
+			j.guarded(phase)
+		}
+		return
+	}
 	slots := make(chan struct{}, s.o.Concurrency)
 	var wg sync.WaitGroup
 	for _, j := range s.jobs {
@@ -269,17 +275,24 @@ func (s *sweep) inParallel(phase func(*job)) {
 		wg.Add(1)
 		go func() {
 			defer func() {
-				if p := recover(); p != nil {
-					j.fail(fmt.Errorf("panic: %v", p))
-					j.closed = true
-				}
 				<-slots
 				wg.Done()
 			}()
-			phase(j)
+			j.guarded(phase)
 		}()
 	}
 	wg.Wait()
+}
+
+// guarded runs a phase of one group; a panic in it is the group's failure.
+func (j *job) guarded(phase func(*job)) {
+	defer func() {
+		if p := recover(); p != nil {
+			j.fail(fmt.Errorf("panic: %v", p))
+			j.closed = true
+		}
+	}()
+	phase(j)
 }
 
 func (j *job) fail(err error) {

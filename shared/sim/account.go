@@ -17,7 +17,21 @@ type account struct {
 }
 
 // changed says that something about a group changed that its books, probes or heartbeats depend on.
-func (c *Cloud) changed(g *group) { g.account.dirty = true }
+func (c *Cloud) changed(g *group) {
+	g.account.dirty = true
+	c.stirred(g)
+}
+
+// stirred is changed for what costs neither capacity nor requests.
+func (c *Cloud) stirred(g *group) {
+	g.beatsStale = true
+	g.changes++
+	for _, i := range g.members {
+		for _, r := range i.regs {
+			r.probes.wake()
+		}
+	}
+}
 
 // allChanged says so of all groups.
 func (c *Cloud) allChanged() {
@@ -32,6 +46,7 @@ func (c *Cloud) settle() {
 		if g.account.dirty {
 			c.settleGroup(g)
 		}
+		c.refreshBeats(g)
 	}
 }
 
@@ -70,10 +85,11 @@ func (c *Cloud) failShare(g *group) (share float64, open bool) {
 	if len(g.targets) == 0 {
 		return 0, false
 	}
-	routed, open := g.targets[0].routed()
+	t := g.targets[0]
+	open = t.open()
 	all, serving := 0, 0
-	for _, r := range routed {
-		if r.inst.group != g {
+	for _, r := range t.regs {
+		if r.inst.group != g || !t.routes(r, open) {
 			continue
 		}
 		all++
@@ -88,12 +104,12 @@ func (c *Cloud) failShare(g *group) (share float64, open bool) {
 	served := arrives
 	switch d := g.spec.Demand; {
 	case d > 0 && g.spec.Warming > 0:
-		served = c.servedShare(g, routed, all)
+		served = c.servedShare(g, open, all)
 	case d > 0:
 		served = min(arrives, float64(serving)/d/float64(len(g.targets[0].spec.Ports)))
 	}
 	for _, name := range g.spec.Uses {
-		served *= 1 - c.failsAt(g, routed, name)
+		served *= 1 - c.failsAt(g, open, name)
 	}
 	return 1 - served, open
 }

@@ -9,6 +9,7 @@ import (
 type alarm struct {
 	pub      Alarm
 	breaches int // breaching samples in a row
+	samples  *ticker
 	deleted  bool
 }
 
@@ -48,7 +49,7 @@ func (c *Cloud) PutAlarm(spec AlarmSpec) error {
 	}
 	if spec.Dependency != "" {
 		c.dependency(spec.Dependency)
-		c.everyWhile(c.now.Add(spec.Period), spec.Period, orderNormal, func() bool { return c.evaluate(a) })
+		a.samples = c.tick(c.now.Add(spec.Period), spec.Period, func() rhythm { return c.evaluate(a) })
 	}
 	if a.pub.Composite {
 		c.evaluateComposite(a)
@@ -79,6 +80,9 @@ func (c *Cloud) SetAlarmState(name string, state AlarmState, reason string) erro
 		return fmt.Errorf("set alarm %q to %q: %w", name, state, ErrInvalid)
 	}
 	c.setAlarm(a, state, reason)
+	if a.samples != nil {
+		a.samples.wake()
+	}
 	return nil
 }
 
@@ -115,23 +119,33 @@ func (a *alarm) snapshot() Alarm {
 	return s
 }
 
-// evaluate takes one sample. It returns false when the alarm is gone.
-func (c *Cloud) evaluate(a *alarm) bool {
+// wakeAlarms lets the alarms on a dependency sample it again.
+func (c *Cloud) wakeAlarms(dependency string) {
+	for _, a := range c.alarms {
+		if a.samples != nil && a.pub.Dependency == dependency {
+			a.samples.wake()
+		}
+	}
+}
+
+// evaluate takes one sample. Samples rest while they would find what the last one found.
+func (c *Cloud) evaluate(a *alarm) rhythm {
 	if a.deleted {
-		return false
+		return end
 	}
 	state := c.dependency(a.pub.Dependency).state
 	if state == DependencyOK {
 		a.breaches = 0
 		c.setAlarm(a, AlarmOK, "Threshold not crossed: "+a.pub.Dependency+" is ok")
-		return true
+		return rest
 	}
 	a.breaches++
 	if a.breaches >= a.pub.Evaluations {
 		c.setAlarm(a, AlarmRed, fmt.Sprintf("Threshold crossed: %s is %s in %d of %d samples",
 			a.pub.Dependency, state, a.breaches, a.breaches))
+		return rest
 	}
-	return true
+	return goOn
 }
 
 func (c *Cloud) evaluateComposite(a *alarm) {

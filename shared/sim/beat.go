@@ -5,78 +5,175 @@ import (
 	"time"
 )
 
-// startAgent starts the heartbeat of an instance, once. The agent itself decides at each beat whether it can speak.
-func (c *Cloud) startAgent(i *instance) {
-	if i.agentStarted {
-		return
-	}
-	i.agentStarted = true
-	c.nextBeat(i, c.now.Add(c.drawDuration("beat phase", i.serial, c.cfg.BeatEvery)), 0)
+// agent is the heartbeat agent of an instance. Between two changes of its group all its beats say the same, so they are no events: they are
+// written down when somebody reads them or something changes. Only for OnBeat each is an event.
+type agent struct {
+	started bool
+	first   time.Time // nominal time of its first beat
+	next    uint64    // number of the next beat, silent ones included
+	says    Beat      // what a beat says in the present state, time and number apart
+	silent  bool      // it cannot speak in the present state
+	skew    time.Duration
+	lost    bool // its beats are lost on the way
+	last    Beat // the newest beat that arrived, if wrote
+	wrote   bool
 }
 
-// nextBeat plans beat n at its nominal time plus a jitter of its own.
-func (c *Cloud) nextBeat(i *instance, nominal time.Time, n uint64) {
+// startAgent starts the heartbeat of an instance, once. What it says, and whether it can speak, is decided beat by beat.
+func (c *Cloud) startAgent(i *instance) {
+	a := &i.agent
+	if a.started {
+		return
+	}
+	a.started = true
+	a.first = c.now.Add(c.drawDuration("beat phase", i.serial, c.cfg.BeatEvery))
+	i.group.beatsStale = true
+	if c.eachBeat {
+		c.planBeat(i)
+	}
+}
+
+// beatAt is the time of beat n: its nominal time plus a jitter of its own.
+func (c *Cloud) beatAt(i *instance, n uint64) time.Time {
 	jitter := c.drawDuration("beat jitter", i.serial<<32+n, min(c.cfg.BeatJitter, c.cfg.BeatEvery))
-	c.push(nominal.Add(jitter), orderNormal, func() {
+	return i.agent.first.Add(time.Duration(n)*c.cfg.BeatEvery + jitter)
+}
+
+// planBeat makes the next beat an event.
+func (c *Cloud) planBeat(i *instance) {
+	c.push(c.beatAt(i, i.agent.next), orderNormal, func() {
 		if i.gone {
 			return
 		}
-		c.beat(i)
-		c.nextBeat(i, nominal.Add(c.cfg.BeatEvery), n+1)
+		c.say(i)
+		c.write(i, 1, c.now)
+		if a := &i.agent; !a.silent && !a.lost && c.OnBeat != nil {
+			b := a.last
+			b.Failing = slices.Clone(b.Failing)
+			c.OnBeat(b)
+		}
+		c.planBeat(i)
 	})
 }
 
-// beat writes one heartbeat, unless the agent cannot.
-func (c *Cloud) beat(i *instance) {
-	kind, _ := c.brokenness(i)
-	if !i.up || i.noAgent || i.ec2State != "running" {
+// tellEachBeat makes every further beat an event, for OnBeat.
+func (c *Cloud) tellEachBeat() {
+	for _, g := range c.groups {
+		c.refreshBeats(g)
+		for _, i := range g.members {
+			if i.agent.started {
+				c.planBeat(i)
+			}
+		}
+	}
+	c.eachBeat = true
+}
+
+// refreshBeats writes down the beats from before the present instant, and sets what further ones say.
+func (c *Cloud) refreshBeats(g *group) {
+	if !g.beatsStale {
 		return
 	}
-	b := Beat{
-		InstanceID: i.id, InstanceARN: i.arn, Group: i.group.spec.Name, At: c.now, Stamp: c.now.Add(i.skew),
-		Boot: i.boot, Status: "ok", Agent: i.agentVersion,
+	g.beatsStale = false
+	for _, i := range g.members {
+		if i.agent.started {
+			c.catchUp(i, false)
+			c.say(i)
+		}
 	}
+}
+
+// catchUp writes down the beats up to the present instant, in the words of the state that was; those of the instant itself if they are to
+// be included.
+func (c *Cloud) catchUp(i *instance, included bool) {
+	a := &i.agent
+	since := c.now.Sub(a.first)
+	if c.eachBeat || !a.started || since < 0 {
+		return
+	}
+	count := uint64(since/c.cfg.BeatEvery) + 1 // beats whose nominal time has come
+	for ; count > a.next; count-- {
+		// A jitter is shorter than the interval, so at most the last two need a look.
+		at := c.beatAt(i, count-1)
+		if at.Before(c.now) || included && at.Equal(c.now) {
+			c.write(i, count-a.next, at)
+			return
+		}
+	}
+}
+
+// write writes so many beats, the last of them at the given time.
+func (c *Cloud) write(i *instance, n uint64, at time.Time) {
+	a := &i.agent
+	a.next += n
+	if a.silent {
+		return
+	}
+	i.beat += n
+	if a.lost {
+		return
+	}
+	a.last, a.wrote = a.says, true
+	a.last.At, a.last.Stamp, a.last.Seq = at, at.Add(a.skew), i.beat
+}
+
+// say sets what the agent says in the present state.
+func (c *Cloud) say(i *instance) {
+	a := &i.agent
+	a.lost, a.skew = c.beatsLost, i.skew
+	kind, _ := c.brokenness(i)
+	a.silent = !i.up || i.noAgent || i.ec2State != "running"
+	a.says = Beat{
+		InstanceID: i.id, InstanceARN: i.arn, Group: i.group.spec.Name, Boot: i.boot, Status: "ok", Agent: i.agentVersion,
+	}
+	var failing []string
 	switch kind {
 	case Freeze, Crash, Stopped, Impaired, BrokenAgent:
-		return
+		a.silent = true
 	case FullDisk, FalseAlarm:
-		b.Failing = append(b.Failing, "disk")
+		failing = append(failing, "disk")
 	case BadPool, Hang:
-		b.Failing = append(b.Failing, "app")
+		failing = append(failing, "app")
+	case FalseCheck:
 	}
-	if i.group.badVersions[i.version] && !slices.Contains(b.Failing, "app") {
-		b.Failing = append(b.Failing, "app")
+	if c.badVersion(i) && !slices.Contains(failing, "app") {
+		failing = append(failing, "app")
 	}
 	for _, name := range i.group.spec.AgentReports {
 		if c.feels(i, name) {
-			b.Failing = append(b.Failing, "dep:"+name)
+			failing = append(failing, "dep:"+name)
 		}
 	}
-	slices.Sort(b.Failing)
-	if len(b.Failing) > 0 {
-		b.Status = "failing"
+	slices.Sort(failing)
+	a.says.Failing = failing
+	if len(failing) > 0 {
+		a.says.Status = "failing"
 	}
 	if i.lifecycle != InService {
-		b.Status = "draining"
+		a.says.Status = "draining"
 	}
-	i.beat++
-	b.Seq = i.beat
-	if c.beatsLost {
-		return
-	}
-	c.beats[i.id] = b
-	if c.OnBeat != nil {
-		b.Failing = slices.Clone(b.Failing)
-		c.OnBeat(b)
-	}
+}
+
+// newest is the newest beat of an instance, and false if it never wrote one.
+func (c *Cloud) newest(i *instance) (*Beat, bool) {
+	c.refreshBeats(i.group)
+	c.catchUp(i, !c.scripting)
+	return &i.agent.last, i.agent.wrote
 }
 
 // Heartbeats returns the newest beat of each instance that ever wrote one, gone instances included, sorted by instance ID.
 func (c *Cloud) Heartbeats() []Beat {
-	out := make([]Beat, 0, len(c.beats))
-	for _, b := range c.beats {
-		b.Failing = slices.Clone(b.Failing)
+	out := make([]Beat, 0, len(c.instances)+len(c.oldBeats))
+	for _, b := range c.oldBeats {
 		out = append(out, b)
+	}
+	for _, i := range c.instances {
+		if b, ok := c.newest(i); ok {
+			out = append(out, *b)
+		}
+	}
+	for n := range out {
+		out[n].Failing = slices.Clone(out[n].Failing)
 	}
 	slices.SortFunc(out, func(a, b Beat) int {
 		switch {
@@ -92,7 +189,11 @@ func (c *Cloud) Heartbeats() []Beat {
 
 // Heartbeat returns the newest beat of one instance, and false if it never wrote one.
 func (c *Cloud) Heartbeat(id string) (Beat, bool) {
-	b, ok := c.beats[id]
+	b, ok := c.oldBeats[id]
+	if i, there := c.instances[id]; there {
+		newest, wrote := c.newest(i)
+		b, ok = *newest, wrote
+	}
 	b.Failing = slices.Clone(b.Failing)
 	return b, ok
 }
@@ -103,6 +204,9 @@ func (c *Cloud) SetBeatsLost(lost bool) {
 		return
 	}
 	c.beatsLost = lost
+	for _, g := range c.groups {
+		c.stirred(g)
+	}
 	kind := EventRepair
 	if lost {
 		kind = EventBreak
@@ -120,5 +224,6 @@ func (c *Cloud) SetClockSkew(id string, skew time.Duration) error {
 		return err
 	}
 	i.skew = skew
+	c.stirred(i.group)
 	return nil
 }

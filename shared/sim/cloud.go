@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"container/heap"
-	"fmt"
-	"time"
-)
+import "time"
 
 // Cloud is one simulated account and Region. Use [NewCloud]; the zero value does not work. It is not safe for
 // concurrent use.
@@ -19,7 +15,7 @@ type Cloud struct {
 	cfg   Config
 	now   time.Time
 	queue queue
-	seq   uint64 // orders events of the same instant by creation
+	seq   uint64 // number of events that were planned
 	names uint64 // serial number of everything that gets a random name
 
 	groups       []*group
@@ -27,8 +23,10 @@ type Cloud struct {
 	targetGroups []*targetGroup
 	dependencies map[string]*dependency
 	alarms       []*alarm
-	beats        map[string]Beat
+	oldBeats     map[string]Beat // newest beats of instances that are gone
 	beatsLost    bool
+	eachBeat     bool // every beat is an event
+	scripting    bool // a script runs, before the periodic work of the same instant
 	zonesDown    map[string]time.Time
 	throttle     float64 // share of table calls refused
 	tableCalls   uint64
@@ -47,7 +45,7 @@ func NewCloud(cfg Config) *Cloud {
 		now:          cfg.Start,
 		instances:    map[string]*instance{},
 		dependencies: map[string]*dependency{},
-		beats:        map[string]Beat{},
+		oldBeats:     map[string]Beat{},
 		zonesDown:    map[string]time.Time{},
 	}
 	if !cfg.Lean {
@@ -71,17 +69,19 @@ func (c *Cloud) Advance(to time.Time) {
 	if to.Before(c.now) {
 		return
 	}
-	for len(c.queue) > 0 && !c.queue[0].at.After(to) {
-		next, ok := heap.Pop(&c.queue).(*due)
-		if !ok {
-			panic("sim: foreign item in the queue")
-		}
-		if next.at.After(c.now) {
+	if c.OnBeat != nil && !c.eachBeat {
+		c.tellEachBeat()
+	}
+	for until := to.UnixNano(); len(c.queue) > 0 && c.queue[0].at <= until; {
+		next := c.queue.take()
+		if at := time.Unix(0, next.at).UTC(); at.After(c.now) {
 			c.settle()
-			c.now = next.at
+			c.now = at
 		}
+		c.scripting = next.order == orderScript
 		next.do()
 	}
+	c.scripting = false
 	if to.After(c.now) {
 		c.settle()
 		c.now = to.UTC()
@@ -93,7 +93,7 @@ func (c *Cloud) Next() (time.Time, bool) {
 	if len(c.queue) == 0 {
 		return time.Time{}, false
 	}
-	return c.queue[0].at, true
+	return time.Unix(0, c.queue[0].at).UTC(), true
 }
 
 // At runs a function when the clock reaches the given time, before the periodic work of the same instant. A time in
@@ -105,79 +105,6 @@ func (c *Cloud) At(at time.Time, do func(*Cloud)) {
 // Note adds a line to the timeline on behalf of a script or a driver.
 func (c *Cloud) Note(group, instance, text string) {
 	c.record(Event{Group: group, Instance: instance, Kind: EventNote, Text: text})
-}
-
-// Order of events that are due at the same instant.
-const (
-	orderScript = iota
-	orderNormal
-	orderLast
-)
-
-type due struct {
-	at    time.Time
-	order int
-	seq   uint64
-	do    func()
-}
-
-// queue is a heap by time, then order, then creation.
-type queue []*due
-
-func (q queue) Len() int      { return len(q) }
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-
-func (q queue) Less(i, j int) bool {
-	a, b := q[i], q[j]
-	if !a.at.Equal(b.at) {
-		return a.at.Before(b.at)
-	}
-	if a.order != b.order {
-		return a.order < b.order
-	}
-	return a.seq < b.seq
-}
-
-// Push is part of heap.Interface.
-func (q *queue) Push(x any) {
-	item, ok := x.(*due)
-	if !ok {
-		panic(fmt.Sprintf("sim: push of a %T", x))
-	}
-	*q = append(*q, item)
-}
-
-// Pop is part of heap.Interface.
-func (q *queue) Pop() any {
-	old := *q
-	last := old[len(old)-1]
-	old[len(old)-1] = nil
-	*q = old[:len(old)-1]
-	return last
-}
-
-func (c *Cloud) push(at time.Time, order int, do func()) {
-	if at.Before(c.now) {
-		at = c.now
-	}
-	c.seq++
-	heap.Push(&c.queue, &due{at: at.UTC(), order: order, seq: c.seq, do: do})
-}
-
-func (c *Cloud) after(d time.Duration, do func()) { c.push(c.now.Add(d), orderNormal, do) }
-
-// every runs do now-plus-period and then for ever.
-func (c *Cloud) every(period time.Duration, order int, do func()) {
-	c.everyWhile(c.now.Add(period), period, order, func() bool { do(); return true })
-}
-
-// everyWhile runs do at first and then once a period until it returns false.
-func (c *Cloud) everyWhile(first time.Time, period time.Duration, order int, do func() bool) {
-	c.push(first, order, func() {
-		if do() {
-			c.everyWhile(first.Add(period), period, order, do)
-		}
-	})
 }
 
 func (c *Cloud) record(e Event) {

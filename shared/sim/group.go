@@ -16,6 +16,7 @@ type group struct {
 	created   time.Time
 	targets   []*targetGroup
 	members   []*instance // in launch order
+	byLaunch  []*instance // the same by time of launch, then ID; nil when it has to be made anew
 	suspended map[string]string
 	refreshes []Refresh // oldest first
 
@@ -25,6 +26,8 @@ type group struct {
 	launchFailure string
 	badVersions   map[int]bool
 	deleted       bool
+	changes       uint64
+	beatsStale    bool        // something changed since it was settled what heartbeats say
 	outdated      []*instance // what a running refresh has still to replace
 
 	stats   Stats
@@ -146,7 +149,10 @@ func (c *Cloud) Group(name string) (Group, bool) {
 	return g.snapshot(), true
 }
 
-func (g *group) snapshot() Group {
+func (g *group) snapshot() Group { return g.picture((*instance).snapshot) }
+
+// picture is a copy of the group, with each member as the given function copies it.
+func (g *group) picture(of func(*instance) Member) Group {
 	s := g.spec
 	out := Group{
 		Name: s.Name, ARN: g.arn, Tags: maps.Clone(s.Tags),
@@ -162,13 +168,13 @@ func (g *group) snapshot() Group {
 	for _, name := range slices.Sorted(maps.Keys(g.suspended)) {
 		out.Suspended = append(out.Suspended, Suspension{Process: name, Reason: g.suspended[name]})
 	}
-	out.Members = make([]Member, len(g.members))
-	for n, i := range g.members {
-		out.Members[n] = i.snapshot()
+	if g.byLaunch == nil {
+		g.byLaunch = slices.Clone(g.members)
+		slices.SortFunc(g.byLaunch, func(a, b *instance) int { return cmp.Or(a.launched.Compare(b.launched), cmp.Compare(a.id, b.id)) })
 	}
-	order := func(a, b Member) int { return cmp.Or(a.Launched.Compare(b.Launched), cmp.Compare(a.ID, b.ID)) }
-	if !slices.IsSortedFunc(out.Members, order) {
-		slices.SortStableFunc(out.Members, order)
+	out.Members = make([]Member, len(g.byLaunch))
+	for n, i := range g.byLaunch {
+		out.Members[n] = of(i)
 	}
 	out.Refreshes = slices.Clone(g.refreshes)
 	slices.Reverse(out.Refreshes)

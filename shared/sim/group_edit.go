@@ -76,6 +76,7 @@ func (c *Cloud) SetAgentVersion(name, version string, broken, all bool) error {
 	if err != nil {
 		return err
 	}
+	c.stirred(g)
 	g.spec.AgentVersion, g.spec.NoAgent = version, broken
 	for _, i := range g.members {
 		if all {
@@ -92,6 +93,7 @@ func (c *Cloud) SetLaunchFailure(name, message string) error {
 		return err
 	}
 	g.launchFailure = message
+	c.stirred(g)
 	c.react(g)
 	return nil
 }

@@ -35,7 +35,7 @@ type instance struct {
 	launch      *Activity
 	coldSince   time.Time // zero: warm
 
-	agentStarted bool
+	agent        agent
 	noAgent      bool
 	agentVersion string
 	skew         time.Duration
@@ -56,7 +56,7 @@ func (c *Cloud) newInstance(g *group) *instance {
 	i.arn = fmt.Sprintf("arn:aws:ec2:%s:%s:instance/%s", c.cfg.Region, c.cfg.Account, i.id)
 	i.ip = fmt.Sprintf("10.0.%d.%d", i.serial>>8&0xff, i.serial&0xff)
 	i.tags["aws:autoscaling:groupName"] = g.spec.Name
-	g.members = append(g.members, i)
+	g.members, g.byLaunch = append(g.members, i), nil
 	c.instances[i.id] = i
 	c.changed(g)
 	return i
@@ -105,12 +105,15 @@ func (c *Cloud) boots(i *instance) {
 }
 
 func (c *Cloud) removeInstance(i *instance) {
+	if c.catchUp(i, false); i.agent.wrote {
+		c.oldBeats[i.id] = i.agent.last
+	}
 	for _, r := range slices.Clone(i.regs) {
 		c.dropRegistration(r)
 	}
 	i.gone = true
 	i.ec2State = "terminated"
-	i.group.members = slices.DeleteFunc(i.group.members, func(other *instance) bool { return other == i })
+	i.group.members, i.group.byLaunch = slices.DeleteFunc(i.group.members, func(other *instance) bool { return other == i }), nil
 	c.changed(i.group)
 	delete(c.instances, i.id)
 }
@@ -132,11 +135,18 @@ func (c *Cloud) Instance(id string) (Member, bool) {
 }
 
 func (i *instance) snapshot() Member {
+	m := i.bare()
+	m.Tags = maps.Clone(i.tags)
+	return m
+}
+
+// bare is a copy without tags.
+func (i *instance) bare() Member {
 	m := Member{
 		ID: i.id, ARN: i.arn, Group: i.group.spec.Name, Zone: i.zone, PrivateIP: i.ip,
 		LaunchTemplateVersion: i.version, InstanceType: i.itype, Weight: i.weight,
 		Lifecycle: i.lifecycle, Health: i.health, Protected: i.protected,
-		Tags: maps.Clone(i.tags), Launched: i.launched, EnteredInService: i.inService, EC2State: i.ec2State,
+		Launched: i.launched, EnteredInService: i.inService, EC2State: i.ec2State,
 	}
 	switch {
 	case i.ec2State != "running":

@@ -78,40 +78,40 @@ func (c *Cloud) overload(r *registration) float64 {
 	if g.spec.Demand <= 0 || len(g.targets) == 0 || r.tg != g.targets[0] {
 		return 0
 	}
-	routed, _ := r.tg.routed()
-	all, ours := 0, false
-	for _, other := range routed {
-		if other.inst.group == g {
-			all++
-			ours = ours || other == r
-		}
-	}
-	if !ours {
+	open := r.tg.open()
+	if !r.tg.routes(r, open) {
 		return 0
+	}
+	all := 0
+	for _, other := range r.tg.regs {
+		if other.inst.group == g && r.tg.routes(other, open) {
+			all++
+		}
 	}
 	can := c.carries(r.inst) / float64(len(r.tg.spec.Ports))
 	return max(0, 1-can*float64(all)/g.spec.Demand)
 }
 
-// overloaded says whether one probe is among the requests that its target cannot carry.
-func (c *Cloud) overloaded(r *registration, probe uint64) bool {
+// overloaded says whether one probe is among the requests that its target cannot carry, and whether that was left to chance.
+func (c *Cloud) overloaded(r *registration, probe uint64) (over, chance bool) {
 	if !r.inst.group.spec.Overload || r.tg.spec.Path == PathStatic || r.tg.spec.Path == PathOwn {
-		return false
+		return false, false
 	}
 	share := c.overload(r)
 	if share <= 0 {
-		return false
+		return false, false
 	}
 	const whole = 1 << 20
-	return c.draw("overload", r.serial<<32+probe)%whole < uint64(share*whole)
+	return c.draw("overload", r.serial<<32+probe)%whole < uint64(share*whole), true
 }
 
 // servedShare is the share of the demand that the routed registrations of a group carry when requests are spread evenly.
-func (c *Cloud) servedShare(g *group, routed []*registration, all int) float64 {
-	demand, ports := g.spec.Demand, float64(len(g.targets[0].spec.Ports))
+func (c *Cloud) servedShare(g *group, open bool, all int) float64 {
+	t := g.targets[0]
+	demand, ports := g.spec.Demand, float64(len(t.spec.Ports))
 	total := 0.0
-	for _, r := range routed {
-		if r.inst.group == g && c.truth(r.inst).Serves {
+	for _, r := range t.regs {
+		if r.inst.group == g && t.routes(r, open) && c.truth(r.inst).Serves {
 			total += min(c.carries(r.inst)/ports/demand, 1/float64(all))
 		}
 	}

@@ -17,7 +17,7 @@ func (c *Cloud) registerMember(i *instance) []*registration {
 			c.names++
 			r.serial = c.names
 			phase := c.drawDuration("probe phase", c.names, t.spec.Interval)
-			c.everyWhile(c.now.Add(phase), t.spec.Interval, orderNormal, func() bool { return c.probe(r) })
+			r.probes = c.tick(c.now.Add(phase), t.spec.Interval, func() rhythm { return c.probe(r) })
 		}
 	}
 	c.changed(i.group)
@@ -32,25 +32,32 @@ func (c *Cloud) dropRegistration(r *registration) {
 	c.changed(r.inst.group)
 }
 
-// probe sends one health check. The answer of a check that times out is known after the timeout.
-func (c *Cloud) probe(r *registration) bool {
+// probe sends one health check. The answer of a check that times out is known after the timeout. Checks rest while each of them would
+// find what the last ones found; every change of the group wakes them.
+func (c *Cloud) probe(r *registration) rhythm {
 	if r.gone || r.state == TargetDraining {
-		return false
+		return end
 	}
 	if r.state == TargetUnused {
-		return true
+		return rest
 	}
-	r.probes++
-	reason := c.answer(r.inst, r.tg.spec)
-	if reason == "" && c.overloaded(r, r.probes) {
-		reason = ReasonTimeout
+	reason, chance := c.answer(r.inst, &r.tg.spec), false
+	if reason == "" {
+		var over bool
+		if over, chance = c.overloaded(r, r.probes.rounds()); over {
+			reason = ReasonTimeout
+		}
 	}
+	same := !chance && (reason == "" && r.state == TargetHealthy || reason != "" && r.state == TargetUnhealthy && r.reason == reason && r.passes == 0)
 	if reason == ReasonTimeout {
 		c.after(r.tg.spec.Timeout, func() { c.probed(r, reason) })
-		return true
+	} else {
+		c.probed(r, reason)
 	}
-	c.probed(r, reason)
-	return true
+	if same {
+		return rest
+	}
+	return goOn
 }
 
 // probed counts the result of a probe. A new target needs one success, one that was unhealthy the healthy count. Source: target
@@ -88,7 +95,7 @@ func (c *Cloud) setTarget(r *registration, state TargetState, reason string) {
 }
 
 // answer is what an instance answers to a check: empty for a pass, or the reason code of the failure.
-func (c *Cloud) answer(i *instance, spec TargetGroupSpec) string {
+func (c *Cloud) answer(i *instance, spec *TargetGroupSpec) string {
 	kind, _ := c.brokenness(i)
 	switch {
 	case kind == Freeze || kind == Impaired:
@@ -97,7 +104,7 @@ func (c *Cloud) answer(i *instance, spec TargetGroupSpec) string {
 		return ReasonFailed
 	case kind == BrokenAgent && spec.Path == PathOwn, i.noAgent && spec.Path == PathOwn:
 		return ReasonFailed
-	case i.group.badVersions[i.version]:
+	case c.badVersion(i):
 		return ReasonMismatch
 	case spec.Path == PathStatic:
 		return ""

@@ -16,6 +16,33 @@ func (c *Cloud) DependenciesOf(group string) []string {
 	return slices.Compact(names)
 }
 
+// Changes counts what happened to a group that its capacity, requests, checks or heartbeats may depend on: as long as it stays the same, so do
+// they, but for what only time does. An unknown group has none.
+func (c *Cloud) Changes(group string) uint64 {
+	if g := c.findGroup(group); g != nil {
+		return g.changes
+	}
+	return 0
+}
+
+// LookTrue calls visit for each member of a group, in launch order, with the worst state over its registrations, empty without any, and
+// with what is really so. An unknown group has no members.
+func (c *Cloud) LookTrue(group string, visit func(id string, state Lifecycle, target TargetState, truth Truth)) {
+	g := c.findGroup(group)
+	if g == nil {
+		return
+	}
+	for _, i := range g.members {
+		var worst TargetState
+		for _, r := range i.regs {
+			if worst == "" || severity(r.state) > severity(worst) {
+				worst = r.state
+			}
+		}
+		visit(i.id, i.lifecycle, worst, c.truth(i))
+	}
+}
+
 // LaunchWouldServe says whether a member that Auto Scaling launched in a group at this moment would come to serve: launches do not
 // fail, the launch template version is not a bad one, and the zone that it would go to is up.
 func (c *Cloud) LaunchWouldServe(group string) bool {

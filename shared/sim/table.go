@@ -10,6 +10,9 @@ func (c *Cloud) SetTableThrottle(share float64) error {
 	}
 	was := c.throttle
 	c.throttle = share
+	for _, g := range c.groups {
+		g.changes++
+	}
 	switch {
 	case was == 0 && share > 0:
 		c.record(Event{Kind: EventBreak, Text: "tables are throttled"})

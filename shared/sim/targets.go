@@ -25,7 +25,7 @@ type registration struct {
 	passes int
 	fails  int
 	serial uint64
-	probes uint64
+	probes *ticker
 	gone   bool
 }
 
@@ -195,24 +195,29 @@ func (c *Cloud) FailOpen(nameOrARN string) (bool, error) {
 	if t == nil {
 		return false, &NotFoundError{Kind: "target group", Name: nameOrARN}
 	}
-	_, open := t.routed()
-	return open, nil
+	return t.open(), nil
 }
 
-// routed returns the registrations that get requests.
-func (t *targetGroup) routed() (to []*registration, open bool) {
-	var all, healthy []*registration
+// mayRoute says whether requests can go to a registration at all.
+func (t *targetGroup) mayRoute(r *registration) bool {
+	return r.state != TargetDraining && r.state != TargetUnused && (len(t.shift) == 0 || !t.shift[r.inst.zone])
+}
+
+// open says whether requests go to every registration because too few are healthy.
+func (t *targetGroup) open() bool {
+	all, healthy := 0, 0
 	for _, r := range t.regs {
-		if r.state == TargetDraining || r.state == TargetUnused || t.shift[r.inst.zone] {
-			continue
-		}
-		all = append(all, r)
-		if r.state == TargetHealthy {
-			healthy = append(healthy, r)
+		if t.mayRoute(r) {
+			all++
+			if r.state == TargetHealthy {
+				healthy++
+			}
 		}
 	}
-	if len(healthy) < t.spec.MinHealthyTargets {
-		return all, len(all) > 0
-	}
-	return healthy, false
+	return all > 0 && healthy < t.spec.MinHealthyTargets
+}
+
+// routes says whether a registration gets requests.
+func (t *targetGroup) routes(r *registration, open bool) bool {
+	return t.mayRoute(r) && (open || r.state == TargetHealthy)
 }

@@ -49,6 +49,7 @@ func (c *Cloud) Repair(id string) error {
 	if was != Stopped && was != Freeze && was != Impaired {
 		return nil
 	}
+	c.catchUp(i, false) // what was said before has the old boot
 	i.ec2State, i.up = "running", false
 	i.boot, i.beat = c.newUUID(), 0
 	if i.lifecycle != Pending { // a Pending member boots when it becomes InService
@@ -84,10 +85,18 @@ func (c *Cloud) zoneDown(zone string) bool {
 
 // brokenness says what is wrong with an instance, a lost zone included, and since when.
 func (c *Cloud) brokenness(i *instance) (Kind, time.Time) {
+	if len(c.zonesDown) == 0 {
+		return i.broken, i.brokenSince
+	}
 	if since, down := c.zonesDown[i.zone]; down && i.broken != Stopped {
 		return Impaired, since
 	}
 	return i.broken, i.brokenSince
+}
+
+// badVersion says whether an instance runs from a launch template version that never becomes healthy.
+func (c *Cloud) badVersion(i *instance) bool {
+	return len(i.group.badVersions) > 0 && i.group.badVersions[i.version]
 }
 
 // Truth says what is really so about an instance, and false when it does not exist.
@@ -101,7 +110,7 @@ func (c *Cloud) Truth(id string) (Truth, bool) {
 
 func (c *Cloud) truth(i *instance) Truth {
 	kind, since := c.brokenness(i)
-	t := Truth{Broken: kind, BrokenSince: since, BadVersion: i.group.badVersions[i.version], Starting: !i.up, NoAgent: i.noAgent}
+	t := Truth{Broken: kind, BrokenSince: since, BadVersion: c.badVersion(i), Starting: !i.up, NoAgent: i.noAgent}
 	t.Sound = !t.BadVersion && (kind == "" || kind == BrokenAgent || kind == FalseCheck || kind == FalseAlarm)
 	t.Serves = t.Sound && i.up
 	return t
@@ -151,6 +160,7 @@ func (c *Cloud) SetDependencyFor(name string, state DependencyState, failShare, 
 	lost := d.state != DependencyOK && state == DependencyOK
 	d.state, d.failShare, d.reach = state, failShare, reach
 	c.allChanged()
+	c.wakeAlarms(name)
 	if lost {
 		c.coolAll(name) // a cache that was away comes back empty
 	}
@@ -168,14 +178,14 @@ func (c *Cloud) feels(i *instance, name string) bool {
 }
 
 // failsAt is the share of the requests to the serving members of a group that a dependency fails.
-func (c *Cloud) failsAt(g *group, routed []*registration, name string) float64 {
+func (c *Cloud) failsAt(g *group, open bool, name string) float64 {
 	d := c.dependency(name)
 	if d.state == DependencyOK || d.reach >= 1 {
 		return d.failShare
 	}
 	serving, felt := 0, 0
-	for _, r := range routed {
-		if r.inst.group == g && c.truth(r.inst).Serves {
+	for _, r := range g.targets[0].regs {
+		if r.inst.group == g && r.tg.routes(r, open) && c.truth(r.inst).Serves {
 			serving++
 			if c.feels(r.inst, name) {
 				felt++

@@ -40,7 +40,7 @@ func (c *Cloud) Look(group string, visit func(*View)) {
 			}
 			v.Shifted = v.Shifted || r.tg.shift[i.zone]
 		}
-		if b, ok := c.beats[i.id]; ok {
+		if b, ok := c.newest(i); ok {
 			v.BeatAt, v.Failing = b.At, b.Failing
 		}
 		visit(&v)
@@ -54,9 +54,10 @@ func (c *Cloud) Requests(group string, visit func(id string, success float64)) {
 	if g == nil || len(g.targets) == 0 {
 		return
 	}
-	routed, _ := g.targets[0].routed()
-	for _, r := range routed {
-		if r.inst.group != g {
+	t := g.targets[0]
+	open := t.open()
+	for _, r := range t.regs {
+		if r.inst.group != g || !t.routes(r, open) {
 			continue
 		}
 		success := 0.0

@@ -41,8 +41,11 @@ type ports struct {
 // Guarded lists the groups that carry the opt-in tag.
 func (p *ports) Guarded(context.Context) ([]guard.Group, error) {
 	var out []guard.Group
-	for _, g := range p.cloud.Groups() {
-		if g.Tags[tagKey] == tagOn {
+	for _, name := range p.cloud.GroupNames() {
+		if p.cloud.GroupTag(name, tagKey) != tagOn {
+			continue
+		}
+		if g, ok := p.cloud.GroupBare(name); ok {
 			out = append(out, groupOf(g))
 		}
 	}
@@ -52,7 +55,7 @@ func (p *ports) Guarded(context.Context) ([]guard.Group, error) {
 
 // Group reads one group; fault.Gone if it does not exist.
 func (p *ports) Group(_ context.Context, name string) (guard.Group, error) {
-	g, ok := p.cloud.Group(name)
+	g, ok := p.cloud.GroupBare(name)
 	if !ok {
 		return guard.Group{}, fmt.Errorf("describe group %s: %w", name, fault.Gone)
 	}
@@ -67,11 +70,17 @@ func groupOf(g sim.Group) guard.Group {
 	for _, s := range g.Suspended {
 		out.Suspended = append(out.Suspended, guard.Suspension{Process: s.Process, Reason: s.Reason})
 	}
+	out.Members = make([]guard.Member, 0, len(g.Members))
+	template, version := "", -1
 	for _, m := range g.Members {
 		out.Weighted = out.Weighted || m.Weight > 1
+		if m.LaunchTemplateVersion != version {
+			version = m.LaunchTemplateVersion
+			template = g.LaunchTemplateName + ":" + strconv.Itoa(version)
+		}
 		out.Members = append(out.Members, guard.Member{
 			ID: m.ID, Lifecycle: string(m.Lifecycle), Unhealthy: m.Health == sim.Unhealthy, Protected: m.Protected, Zone: m.Zone,
-			LaunchTemplate: g.LaunchTemplateName + ":" + strconv.Itoa(m.LaunchTemplateVersion), InstanceType: m.InstanceType, Weight: m.Weight,
+			LaunchTemplate: template, InstanceType: m.InstanceType, Weight: m.Weight,
 		})
 	}
 	slices.SortFunc(out.Members, func(a, b guard.Member) int { return cmp.Compare(a.ID, b.ID) })
@@ -80,21 +89,16 @@ func groupOf(g sim.Group) guard.Group {
 
 // Details adds targets, opt-outs, activities and the newest instance refresh.
 func (p *ports) Details(_ context.Context, g guard.Group) (guard.Group, guard.Reads) {
-	from, ok := p.cloud.Group(g.Name)
-	if !ok {
+	if !slices.Contains(p.cloud.GroupNames(), g.Name) {
 		return g, guard.Reads{Group: "describe group " + g.Name + ": " + fault.Gone.Error()}
 	}
 	g.Members = slices.Clone(g.Members)
-	at := map[string]int{}
+	at := make(map[string]int, len(g.Members))
 	for i := range g.Members {
 		at[g.Members[i].ID] = i
+		g.Members[i].OptedOut = p.cloud.InstanceTag(g.Members[i].ID, tagKey) == tagOff
 	}
-	for _, m := range from.Members {
-		if i, ok := at[m.ID]; ok {
-			g.Members[i].OptedOut = m.Tags[tagKey] == tagOff
-		}
-	}
-	reads := guard.Reads{Targets: p.addTargets(&g, from.TargetGroupARNs, at)}
+	reads := guard.Reads{Targets: p.addTargets(&g, p.cloud.TargetGroupsOf(g.Name), at)}
 	since := p.cloud.Now().Add(-activityWindow)
 	for _, a := range p.cloud.Activities(g.Name) {
 		if a.GroupARN == g.ARN && !a.Start.Before(since) {
@@ -103,9 +107,7 @@ func (p *ports) Details(_ context.Context, g guard.Group) (guard.Group, guard.Re
 			})
 		}
 	}
-	if len(from.Refreshes) > 0 {
-		g.Refresh = from.Refreshes[0].Status
-	}
+	g.Refresh = p.cloud.RefreshStatus(g.Name)
 	return g, reads
 }
 

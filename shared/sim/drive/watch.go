@@ -54,13 +54,13 @@ func Guard(ctx context.Context, cloud *sim.Cloud, d Duty) (*Watch, error) {
 		d.Mode = guard.ModeAct
 	}
 	p := &ports{cloud: cloud, declared: d.Policies, mode: d.Mode, records: d.Records}
-	ledger := memledger.New()
+	ledger, options := memledger.New(), runner.Options{Now: cloud.Now, SweepInterval: d.SweepInterval, Concurrency: 1}
 	if d.Fast {
-		ledger = memledger.NewOfValues()
+		ledger, options.Resolve = memledger.NewOfValues(), new(policies).resolve
 	}
 	r, err := runner.New(runner.Ports{
 		Fleet: p, Beats: p, Alarms: p, Policies: p, Ledger: tables{ledger, cloud}, Actor: p, Reporter: p,
-	}, runner.Options{Now: cloud.Now, SweepInterval: d.SweepInterval, Concurrency: 1})
+	}, options)
 	if err != nil {
 		return nil, fmt.Errorf("make runner: %w", err)
 	}

@@ -26,6 +26,7 @@ type groupRecord struct {
 	all     []*repair
 	trouble []span
 	uses    []string
+	seen    uint64 // the group's changes at the last look
 }
 
 // repair is one truly broken member, from then on until it is made good.
@@ -123,37 +124,39 @@ func (g *groupRecord) moved(e sim.Event) {
 // look takes the state of all groups.
 func (r *recorder) look() {
 	for _, g := range r.groups {
-		r.lookAt(g)
+		if r.w.Cloud.Changes(g.name) != g.seen {
+			r.lookAt(g)
+		}
 	}
 }
 
 func (r *recorder) lookAt(g *groupRecord) {
 	c, now := r.w.Cloud, r.w.Cloud.Now()
+	g.seen = c.Changes(g.name)
 	helps := c.LaunchWouldServe(g.name)
 	wrong := !helps
-	c.Look(g.name, func(v *sim.View) {
-		truth, _ := c.Truth(v.ID)
+	c.LookTrue(g.name, func(id string, state sim.Lifecycle, target sim.TargetState, truth sim.Truth) {
 		real := truth.Broken != "" && truth.Broken != sim.FalseCheck && truth.Broken != sim.FalseAlarm
 		wrong = wrong || real || truth.BadVersion || truth.NoAgent
-		if v.Lifecycle != sim.InService {
+		if state != sim.InService {
 			return
 		}
-		good := truth.Serves && (v.Target == "" || v.Target == sim.TargetHealthy)
-		if one := g.carried[v.ID]; one != nil {
+		good := truth.Serves && (target == "" || target == sim.TargetHealthy)
+		if one := g.carried[id]; one != nil {
 			if good {
 				one.to = now
-				delete(g.carried, v.ID)
+				delete(g.carried, id)
 			}
 			return
 		}
-		one := g.open[v.ID]
+		one := g.open[id]
 		switch {
 		case one != nil && good:
 			one.to = now
-			delete(g.open, v.ID)
+			delete(g.open, id)
 		case one == nil && !truth.Sound:
 			one = &repair{}
-			g.open[v.ID], g.all = one, append(g.all, one)
+			g.open[id], g.all = one, append(g.all, one)
 		}
 	})
 	for _, one := range g.all {
