@@ -104,7 +104,7 @@ localstack-down: ## end it
 
 .PHONY: test
 test: ## run all tests; a peer that is not there is skipped with the reason (see it with TESTFLAGS=-v)
-	go test $(TESTFLAGS) ./...
+	go test $(TESTFLAGS) ./... ./.ci/mutate
 	@for module in $(NESTED); do echo "go test in $$module"; (cd "$$module" && go test $(TESTFLAGS) ./...); done
 
 .PHONY: race
@@ -131,6 +131,12 @@ fuzz: ## run every fuzz test for FUZZTIME=20s
 		done; \
 	done
 
+MUTATEFLAGS ?=
+.PHONY: mutate
+mutate: ## change the decision core in thousands of small ways and see that a test notices; MUTATEFLAGS='-sample 200', or an hour and more
+	@mkdir -p build
+	go run ./.ci/mutate -survivors shared/guard/testdata/survivors.txt -record build/mutants.txt $(MUTATEFLAGS)
+
 .PHONY: cover
 cover: ## measure which lines the tests run; build/cover.html shows them
 	@mkdir -p build
@@ -141,8 +147,8 @@ cover: ## measure which lines the tests run; build/cover.html shows them
 .PHONY: lint
 lint: ## gofmt, go vet, staticcheck and golangci-lint at the versions of go.tools.mod
 	@bad=$$(gofmt -l $(GOFILES)); if [ -n "$$bad" ]; then echo "not gofmt: $$bad"; exit 1; fi
-	go vet ./...
-	@bin=$$(.ci/tools); set -x; "$$bin/staticcheck" ./...; "$$bin/golangci-lint" config verify; "$$bin/golangci-lint" run ./...
+	go vet ./... ./.ci/mutate
+	@bin=$$(.ci/tools); set -x; "$$bin/staticcheck" ./... ./.ci/mutate; "$$bin/golangci-lint" config verify; "$$bin/golangci-lint" run ./... ./.ci/mutate
 
 .PHONY: vuln
 vuln: ## look for known vulnerabilities in what is really called
