@@ -51,6 +51,8 @@ func commands() []command {
 			more: tuneExamples(), run: tune},
 		{name: "pause", usage: "[observe | off]", about: "turn the switch for all groups to observe (or off)", run: pause},
 		{name: "unpause", usage: "[act | observe]", about: "turn the switch for all groups to act (or observe)", run: unpause},
+		{name: "audit", usage: "[--from FILE | --template FILE...] [--group GROUP...] [--json] [--html FILE] [--sarif FILE] [--fail-on SEVERITY]",
+			about: "find the groups that would terminate themselves in a dependency's bad minute; changes nothing", more: auditExamples(), run: runAudit},
 		{name: "timing", usage: "[--interval 10s ...] [--heartbeats N --every 10s]", about: "the arithmetic of health-check thresholds and the cost of heartbeats",
 			more: "The presets are examples of Holdfast's, not AWS's own defaults and not those of your target group.", run: showTiming},
 		{name: "limits", about: "print the table of policy keys in Markdown", run: limits},
