@@ -16,7 +16,7 @@ func (c *Cloud) DependenciesOf(group string) []string {
 	return slices.Compact(names)
 }
 
-// Changes counts what happened to a group that its capacity, requests, checks or heartbeats may depend on: as long as it stays the same, so do
+// Changes counts what happened to a group that its capacity, requests, checks, marks or heartbeats may depend on: as long as it stays the same, so do
 // they, but for what only time does. An unknown group has none.
 func (c *Cloud) Changes(group string) uint64 {
 	if g := c.findGroup(group); g != nil {

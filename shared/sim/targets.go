@@ -185,6 +185,7 @@ func (c *Cloud) SetLoadBalancerFault(nameOrARN string, on bool) error {
 		return &NotFoundError{Kind: "target group", Name: nameOrARN}
 	}
 	t.fault = on
+	c.allChanged()
 	return nil
 }
 

@@ -87,3 +87,27 @@ func TestRequestsTellWhoFailsWhom(t *testing.T) {
 	f.must(f.SetDemand("web", 6))
 	check("with twice the traffic", map[string]float64{f.id(0): 0.5, f.id(2): 0.5, f.id(3): 0.5})
 }
+
+func TestChangesCountWhatALookWouldShow(t *testing.T) {
+	f := newFleet(t)
+	f.pass(time.Minute)
+	before := f.Changes("web")
+	f.pass(time.Hour)
+	if got := f.Changes("web"); got != before {
+		t.Errorf("%d changes of a quiet hour, want none", got-before)
+	}
+	for name, change := range map[string]func(){
+		"a broken member":           func() { f.must(f.Break(f.id(1), sim.BrokenAgent)) },
+		"lost heartbeats":           func() { f.SetBeatsLost(true) },
+		"a mark":                    func() { f.must(f.SetInstanceHealth(f.id(0), sim.Unhealthy, false)) },
+		"a fault of the balancer":   func() { f.must(f.SetLoadBalancerFault("web", true)) },
+		"a zonal shift":             func() { f.must(f.SetZonalShift("web", "us-east-1a", true)) },
+		"an agent that stops":       func() { f.must(f.SetAgentVersion("web", "2", true, true)) },
+		"a dependency that is slow": func() { f.must(f.SetDependency("cache", sim.DependencySlow, 0.5)) },
+	} {
+		before := f.Changes("web")
+		if change(); f.Changes("web") == before {
+			t.Errorf("%s is not counted", name)
+		}
+	}
+}

@@ -157,7 +157,7 @@ func (e eureka) Start(world *gameday.World) error {
 func (r Eureka) Guardian() gameday.Guardian {
 	memory := &EurekaMemory{}
 	return eureka{memory: memory, watch: &watch{
-		name: "eureka-85-percent", period: r.Interval, silence: 20 * time.Second,
+		name: "eureka-85-percent", period: r.Interval, silence: 20 * time.Second, counts: true,
 		decide: func(o Observation) Action { return r.Decide(o, memory) },
 	}}
 }

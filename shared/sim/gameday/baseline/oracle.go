@@ -20,6 +20,7 @@ type oracle struct {
 	// waits says that it acts on what anybody could have seen by then only.
 	waits bool
 	world *gameday.World
+	calm  calm
 	err   error
 }
 
@@ -56,7 +57,7 @@ func (o *oracle) Err() error { return o.err }
 
 // Start implements gameday.Guardian.
 func (o *oracle) Start(w *gameday.World) error {
-	o.world = w
+	o.world, o.calm.groups = w, w.Day.Groups
 	o.hold()
 	if o.look(); o.err != nil {
 		return fmt.Errorf("start oracle: %w", o.err)
@@ -72,8 +73,10 @@ func (o *oracle) Start(w *gameday.World) error {
 }
 
 func (o *oracle) plan(at time.Time) {
-	o.world.Cloud.At(at, func(*sim.Cloud) {
-		o.look()
+	o.world.Cloud.At(at, func(c *sim.Cloud) {
+		if !o.calm.still(c) {
+			o.look()
+		}
 		o.plan(at.Add(oracleLook))
 	})
 }
@@ -87,10 +90,12 @@ func (o *oracle) hold() {
 
 func (o *oracle) look() {
 	cloud := o.world.Cloud
+	o.calm.is = true
 	for _, group := range o.world.Day.Groups {
 		var restore, replace []string
 		cloud.Look(group, func(v *sim.View) {
 			truth, _ := cloud.Truth(v.ID)
+			o.calm.is = o.calm.is && truth.Sound && v.Health == sim.Healthy
 			switch {
 			case v.Lifecycle == sim.Terminating:
 			case truth.Sound && v.Health == sim.Unhealthy:

@@ -3,6 +3,7 @@ package baseline
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,11 +27,14 @@ type watch struct {
 	requests bool
 	// decide is the rule, with its memory.
 	decide func(Observation) Action
+	// counts says that the rule counts looks at which all is well, too: none may be left out.
+	counts bool
 
 	world     *gameday.World
 	sightings map[string]*sighting
 	speaks    map[string]bool // pools in which any machine was ever heard
 	machines  []Machine       // kept to be filled again
+	calm      calm
 	err       error
 }
 
@@ -69,6 +73,7 @@ func (w *watch) Start(world *gameday.World) error {
 		}
 	}
 	phase := gameday.NewDice(w.name, world.Cloud.Config().Seed).Between(0, w.period-time.Second)
+	w.calm.groups = world.Day.Groups
 	w.plan(world.Start.Add(phase), 1)
 	return nil
 }
@@ -82,13 +87,27 @@ func onlyEC2(cloud *sim.Cloud, group string) error {
 }
 
 func (w *watch) plan(at time.Time, number int) {
-	w.world.Cloud.At(at, func(*sim.Cloud) {
-		action := w.decide(w.observe(number))
-		for _, id := range action.Replace {
-			w.replace(id)
+	w.world.Cloud.At(at, func(c *sim.Cloud) {
+		if w.calm.still(c) && !w.counts {
+			w.calm.last = at
+		} else {
+			w.look(number)
 		}
 		w.plan(at.Add(w.period), number+1)
 	})
+}
+
+func (w *watch) look(number int) {
+	o := w.observe(number)
+	action := w.decide(o)
+	for _, id := range action.Replace {
+		w.replace(id)
+	}
+	// A member that fell silent shows it within the silence from the last change on.
+	w.calm.is = o.Now.Sub(w.calm.since) >= w.silence && len(action.Replace) == 0 && action.Recheck == 0 && action.Why == "" &&
+		!slices.ContainsFunc(o.Machines, func(m Machine) bool {
+			return m.Readiness != Ready || m.Pending || m.Leaving || m.Marked
+		})
 }
 
 // replace terminates a member the one way there is: by a mark. One that is in its grace or on its way out already is no failure.
@@ -160,6 +179,9 @@ func (w *watch) machine(v *sim.View, o sighted) Machine {
 // names a dependency does not: it says nothing of the machine), and silence makes it Unknown. A machine that is unwell in one of
 // the two ways stays so until it is well: being found both silent and unhealthy begins no new wait.
 func (w *watch) judge(s *sighting, v *sim.View, o sighted) {
+	if s.readiness == Ready {
+		s.well = latest(s.well, w.calm.last)
+	}
 	heard := !v.BeatAt.IsZero()
 	silent := heard && o.now.Sub(v.BeatAt) >= w.silence
 	s.joined = s.joined || heard || v.Target == sim.TargetHealthy && (!w.speaks[o.group] || o.look == 1)
