@@ -18,7 +18,7 @@ type Options struct {
 // WhatIf is left empty: it is the simulator's part.
 func Judge(a Account, o Options) Report {
 	v := newView(&a, o)
-	var findings []Finding
+	findings := []Finding{} // none is [] in JSON, not null
 	for _, r := range Rules() {
 		if r.state && a.Static {
 			continue
