@@ -179,3 +179,32 @@ func TestTheNagPacksAreAwake(t *testing.T) {
 func bareQueue(s awscdk.Stack) {
 	awssqs.NewQueue(s, jsii.String("Queue"), nil)
 }
+
+// TestCloudFormationsOwnRulesAreAwake wants the validation that the app is synthesized with to refuse what CloudFormation would refuse:
+// that it finds nothing in our templates says something only then.
+func TestCloudFormationsOwnRulesAreAwake(t *testing.T) {
+	needNode(t)
+	build := func(memory float64) error {
+		return try(func() error {
+			context, err := app.Context(cdkFile)
+			if err != nil {
+				return err
+			}
+			a := awscdk.NewApp(&awscdk.AppProps{Context: &context})
+			s := awscdk.NewStack(a, jsii.String("Small"), nil)
+			awscdk.NewCfnResource(s, jsii.String("Function"), &awscdk.CfnResourceProps{Type: jsii.String("AWS::Lambda::Function"), Properties: &map[string]any{
+				"Code": map[string]any{"S3Bucket": "bucket", "S3Key": "key"}, "Role": "arn:aws:iam::111122223333:role/r", "Runtime": "provided.al2023", "Handler": "bootstrap", "MemorySize": memory,
+			}})
+			a.Synth(nil)
+			return nil
+		})
+	}
+	if err := build(64); err == nil {
+		t.Error("a function with 64 MB passes")
+	} else {
+		t.Logf("64 MB: %.300v", err)
+	}
+	if err := build(128); err != nil {
+		t.Errorf("a function with 128 MB: %v", err)
+	}
+}
