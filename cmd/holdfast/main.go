@@ -43,6 +43,8 @@ func commands() []command {
 	return []command{
 		{name: "replay", usage: "[--quiet | --json] FILE...", about: "replay scenario files and check what they expect", run: replay},
 		{name: "simulate", usage: "[--seed N] [--html FILE] [--json] NAME | --list [--json]", about: "run an incident in the simulator, with and without Holdfast", run: simulate},
+		{name: "gameday", usage: "[--seeds N] [--first N] [--days A,B] [--guardians A,B] [--markdown FILE] [--json FILE] [--html FILE]",
+			about: "play failures of many kinds with Holdfast, the rules of other systems and the oracles, and write what each costs", run: playGameDays},
 		{name: "demo", usage: "[--seed N] [--html FILE]", about: "build the functions and play every incident through them on the embedded AWS", run: demo},
 		{name: "status", usage: "[--json] [GROUP...]", about: "show what each group is doing; writes nothing", run: status},
 		{name: "hold", usage: "GROUP --reason TEXT", about: "ask the next sweep to hold a group until a person releases it", run: hold},

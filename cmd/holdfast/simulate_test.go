@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-aws/holdfast/cmd/holdfast/picture"
 	"github.com/holdfast-aws/holdfast/shared/sim"
 	"github.com/holdfast-aws/holdfast/shared/sim/drive"
+	"github.com/holdfast-aws/holdfast/shared/sim/gameday"
 )
 
 func TestSimulateTellsTheStoryWithAndWithout(t *testing.T) {
@@ -153,5 +154,18 @@ func TestADemoOutsideTheRepositorySaysWhereToRunIt(t *testing.T) {
 	code, out, errOut := holdfast(t, "demo")
 	if code != exitUsage || out != "" || errOut != "holdfast demo: not inside Holdfast's repository: the functions are built from its sources, run it there\n" {
 		t.Errorf("exit %d, %q, %q", code, out, errOut)
+	}
+}
+
+func TestSimulatePlaysGameDaysAndJudgesNone(t *testing.T) {
+	code, out, errOut := holdfast(t, "simulate", "poison-launch-template", "--seed", "3")
+	if code != exitOK || errOut != "" || !strings.Contains(out, "never becomes healthy") {
+		t.Errorf("exit %d, %q\n%s", code, errOut, out)
+	}
+	code, out, _ = holdfast(t, "simulate", "--list")
+	for _, day := range gameday.Days() {
+		if code != exitOK || !strings.Contains(out, "\n"+day.Name+"\n") {
+			t.Errorf("the list does not have %s", day.Name)
+		}
 	}
 }

@@ -98,18 +98,22 @@ func Run(ctx context.Context, in sim.Incident, o Options) (Result, error) {
 	return out, w.Err()
 }
 
-// watch puts Holdfast on the watched group, under the policy of the options or the one that its owner would declare.
+// watch puts Holdfast on all guarded groups, under the policy that their owners would declare, or the watched one under that of the options.
 func (o Options) watch(ctx context.Context, cloud *sim.Cloud, group string) (*Watch, error) {
-	policy := o.Policy
-	if policy == "" {
-		var err error
-		if policy, err = DeclaredPolicy(cloud); err != nil {
-			return nil, err
-		}
+	declared, err := DeclaredPolicy(cloud)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	for _, name := range cloud.GroupNames() {
+		all[name] = declared
+	}
+	if o.Policy != "" {
+		all[group] = o.Policy
 	}
 	return Guard(ctx, cloud, Duty{
 		SweepInterval: o.SweepInterval, AlarmDelay: o.AlarmDelay, NoAlarmLooks: o.NoAlarmLooks, Mode: o.Mode,
-		Policies: map[string]string{group: policy}, Records: true,
+		Policies: all, Records: true,
 	})
 }
 

@@ -1,0 +1,71 @@
+package season
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/holdfast-aws/holdfast/shared/sim/gameday"
+)
+
+// Plan says what to play.
+type Plan struct {
+	Days      []gameday.Day
+	Guardians []func() gameday.Guardian
+	// First is the first seed, Seeds how many are played from there; at least 1.
+	First, Seeds uint64
+	// Workers is how many seeds are played at once; at least 1. It changes no figure.
+	Workers int
+	// Played, when set, is called after each seed with how many are done. Calls may come from several goroutines at once.
+	Played func(done uint64)
+}
+
+// Play plays every day with every guardian on every seed. The first day that cannot be carried out ends it.
+func Play(ctx context.Context, p Plan) (Table, error) {
+	if len(p.Days) == 0 || len(p.Guardians) == 0 || p.Seeds < 1 || p.Workers < 1 {
+		return Table{}, errors.New("play season: want days, guardians, seeds and workers, at least one of each")
+	}
+	played := make([][]gameday.Measure, p.Seeds)
+	failed := make([]error, p.Seeds)
+	var next, done atomic.Uint64
+	var stop atomic.Bool
+	var workers sync.WaitGroup
+	for range min(uint64(p.Workers), p.Seeds) {
+		workers.Go(func() {
+			for n := next.Add(1) - 1; n < p.Seeds && !stop.Load(); n = next.Add(1) - 1 {
+				if played[n], failed[n] = p.seed(ctx, p.First+n); failed[n] != nil {
+					stop.Store(true)
+					return
+				}
+				if d := done.Add(1); p.Played != nil {
+					p.Played(d)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	if err := errors.Join(failed...); err != nil {
+		return Table{}, err
+	}
+	return p.sum(played), nil
+}
+
+// seed plays one seed: day by day, and within a day guardian by guardian.
+func (p Plan) seed(ctx context.Context, seed uint64) ([]gameday.Measure, error) {
+	out := make([]gameday.Measure, 0, len(p.Days)*len(p.Guardians))
+	for _, day := range p.Days {
+		for _, guardian := range p.Guardians {
+			if err := ctx.Err(); err != nil {
+				return nil, fmt.Errorf("play seed %d: %w", seed, err)
+			}
+			m, err := gameday.Play(day, guardian(), seed)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
