@@ -193,7 +193,10 @@ func refreshTakesMany() Rule {
 			var out []Finding
 			for _, g := range v.groups {
 				low, ok := have(v, g.ref(), "refresh_min_healthy_percent", g.RefreshMinHealthy)
-				if ok && low != NotSet && low < refreshPercentMin {
+				if !ok || low == NotSet || low >= refreshPercentMin {
+					continue
+				}
+				if desired, ok := have(v, g.ref(), "desired", g.Desired); ok && !oneAtATime(desired, low) {
 					out = append(out, g.finding(fmt.Sprintf("minimum healthy percentage %d", low), fmt.Sprintf("100 %% - %d %% = %d %% away at once; want at most %d %%", low, 100-low, 100-refreshPercentMin)))
 				}
 			}
@@ -201,6 +204,10 @@ func refreshTakesMany() Rule {
 		},
 	}
 }
+
+// oneAtATime says that a refresh that keeps so many percent takes one member away at once, which is the least there is: in a group of
+// two that is half of it.
+func oneAtATime(desired, percent int) bool { return desired-(desired*percent+99)/100 <= 1 }
 
 // justification is what an auditor may read about a group that has no ELB health checks on purpose. Security Hub takes up to 512
 // characters of a note. Source: Security Hub API reference, NoteUpdate.

@@ -84,11 +84,15 @@ func (s *stack) zones(g *audit.Group, p settings) {
 	}
 	zones := map[string]bool{}
 	for i, v := range items {
-		if v.kind == unknown {
-			p.miss(fmt.Sprintf("VPCZoneIdentifier.%d", i), v.why)
+		switch {
+		case v.kind != unknown:
+			zones[s.zoneOf(v)] = true
+		case v.conditional:
+			p.miss(fmt.Sprintf("VPCZoneIdentifier.%d", i), v.why) // it may be no subnet at all
 			return
+		default:
+			zones[fmt.Sprintf("one subnet, whichever it is, %d", i)] = true
 		}
-		zones[s.zoneOf(v)] = true
 	}
 	g.ZoneCount = count(len(zones))
 }
@@ -127,10 +131,15 @@ func (s *stack) words(n *node, depth int) string {
 	return out
 }
 
-// update reads what a rolling update leaves in service. CloudFormation keeps at least MinInstancesInService (0 if not stated) and
+// update reads what an update leaves in service: an instance refresh by its percentage, a rolling update by its numbers. CloudFormation keeps at least MinInstancesInService (0 if not stated) and
 // takes at most MaxBatchSize (1) at a time. Source: CloudFormation reference, UpdatePolicy attribute.
 func (s *stack) update(g *audit.Group, p settings) {
 	none := audit.NotSet
+	if p.props.at("AutoScalingInstanceRefresh").kind != absent {
+		// Source of the default: Auto Scaling API reference, RefreshPreferences.
+		g.RefreshMinHealthy = p.number("AutoScalingInstanceRefresh.Preferences.MinHealthyPercentage", 90)
+		return
+	}
 	rolling := p.props.at("AutoScalingRollingUpdate")
 	if rolling.kind == absent || p.props.at("AutoScalingReplacingUpdate.WillReplace").isText("true") {
 		g.RefreshMinHealthy = &none

@@ -165,11 +165,39 @@ func TestZonesAreCountedAsFarAsTheTemplateTells(t *testing.T) {
 		{"literal subnets", `"VPCZoneIdentifier": ["subnet-1", "subnet-2", "subnet-3"]`, ptr(3)},
 		{"literal zones", `"AvailabilityZones": ["eu-west-1a"]`, ptr(1)},
 		{"the account's zones", `"AvailabilityZones": {"Fn::GetAZs": ""}`, nil},
+		{"two subnets that parameters will name", `"VPCZoneIdentifier": [{"Ref": "None"}, {"Fn::ImportValue": "b"}]`, ptr(2)},
+		{"one subnet that a parameter will name", `"VPCZoneIdentifier": [{"Ref": "None"}]`, ptr(1)},
+		{"a list that a parameter will name", `"VPCZoneIdentifier": {"Ref": "None"}`, nil},
+		{"a subnet that may not be there", `"VPCZoneIdentifier": ["subnet-1", {"Fn::If": ["Perhaps", "subnet-2", {"Ref": "AWS::NoValue"}]}]`, nil},
 		{"nothing", `"MinSize": 1`, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := read(t, "x", resource(c.group, "")).Groups[0].ZoneCount; !reflect.DeepEqual(got, c.want) {
 				t.Errorf("zone count is %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAnUpdatePolicyTellsHowManyStay(t *testing.T) {
+	for _, c := range []struct {
+		name, policy string
+		want         int
+	}{
+		{"no policy", `{}`, audit.NotSet},
+		{"one at a time, as when nothing is stated", `{"AutoScalingRollingUpdate": {}}`, 75},
+		{"two at a time", `{"AutoScalingRollingUpdate": {"MaxBatchSize": "2"}}`, 50},
+		{"all at once", `{"AutoScalingRollingUpdate": {"MaxBatchSize": 9}}`, 0},
+		{"all at once but three", `{"AutoScalingRollingUpdate": {"MaxBatchSize": 9, "MinInstancesInService": 3}}`, 75},
+		{"more than there are", `{"AutoScalingRollingUpdate": {"MinInstancesInService": 5}}`, 100},
+		{"a group beside the old one", `{"AutoScalingReplacingUpdate": {"WillReplace": true}, "AutoScalingRollingUpdate": {"MaxBatchSize": 9}}`, audit.NotSet},
+		{"an instance refresh", `{"AutoScalingInstanceRefresh": {"Preferences": {"MinHealthyPercentage": 80}}}`, 80},
+		{"an instance refresh that states nothing", `{"AutoScalingInstanceRefresh": {}}`, 90},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := `{"Resources": {"G": {"Type": "AWS::AutoScaling::AutoScalingGroup", "UpdatePolicy": ` + c.policy + `, "Properties": {"MinSize": 4, "MaxSize": 8}}}}`
+			if got := read(t, "x", text).Groups[0].RefreshMinHealthy; got == nil || *got != c.want {
+				t.Errorf("minimum healthy percentage is %v, want %d", got, c.want)
 			}
 		})
 	}

@@ -189,7 +189,9 @@ func (e *evaluator) choose(arg *node) value {
 		if same, known := yes.equal(no); same && known {
 			return yes
 		}
-		return unknownFor(fmt.Sprintf("it depends on condition %s: %s", name, c.why))
+		v := unknownFor(fmt.Sprintf("it depends on condition %s: %s", name, c.why))
+		v.conditional = true
+		return v
 	}
 }
 

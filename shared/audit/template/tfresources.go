@@ -2,6 +2,7 @@ package template
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -117,6 +118,7 @@ func (p *plan) attach(from settings, ids []string) {
 func (p *plan) group(r *planned) {
 	s := p.settings(audit.KindGroup, r, "name")
 	g := audit.Group{Name: s.name, Where: p.where(r), Tags: tagsOf(s.pairs("tag", "key", "value"))}
+	maps.Copy(g.Tags, tagsOf(s.pairs("tags", "key", "value"))) // before version 4 of the provider
 	s.capacity(&g, "min_size", "max_size", "desired_capacity")
 	g.HealthCheckTypes = s.healthTypes("health_check_type")
 	// Source of the defaults: Terraform AWS provider, resource aws_autoscaling_group.

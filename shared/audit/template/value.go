@@ -30,8 +30,9 @@ type value struct {
 	// refs are the resources of a reference: one, or several when a Terraform reference names all instances. attribute is what of it.
 	refs      []string
 	attribute string
-	// why says why it is unknown.
-	why string
+	// why says why it is unknown; conditional, that it may also not be there at all.
+	why         string
+	conditional bool
 }
 
 func textOf(s string) value          { return value{kind: scalar, text: s} }
