@@ -163,6 +163,12 @@ golden: ## write the golden files anew; look at the diff before you keep it
 replay: ## judge every case file by the real decision core
 	go run ./cmd/holdfast replay --quiet shared/scenario/testdata/cases/*.yaml
 
+GAMEDAY_SEEDS ?= 1000
+.PHONY: gameday
+gameday: ## play every game day with Holdfast, the rules of other systems and the oracles; GAMEDAY_SEEDS=1000; writes build/gameday.md, .json and .html
+	@mkdir -p build
+	go run ./cmd/holdfast gameday --seeds $(GAMEDAY_SEEDS) --markdown build/gameday.md --json build/gameday.json --html build/gameday.html
+
 .PHONY: demo
 demo: ## one broken instance and one brownout, with and without Holdfast, on the embedded AWS; writes build/demo.html
 	@mkdir -p build
