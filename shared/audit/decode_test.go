@@ -151,6 +151,7 @@ func TestAcknowledgementsHoldUntilTheirDay(t *testing.T) {
 		{"a day that is none", []audit.Acknowledgement{ack("HF003", "web", "never")}, "", 1, 0, 1},
 		{"for every resource", []audit.Acknowledgement{ack("HF003", "*", "2026-12-01")}, "*", 0, 0, 1},
 		{"the name itself is preferred", []audit.Acknowledgement{ack("HF003", "*", "2026-12-01"), ack("HF003", "web", "2026-12-01")}, "web", 0, 0, 1},
+		{"in either order", []audit.Acknowledgement{ack("HF003", "web", "2026-12-01"), ack("HF003", "*", "2026-12-01")}, "web", 0, 0, 1},
 		{"over, but all are accepted", []audit.Acknowledgement{ack("HF003", "web", "2026-11-01"), ack("HF003", "*", "2026-12-01")}, "*", 1, 0, 1},
 		{"another rule", []audit.Acknowledgement{ack("HF001", "web", "2026-12-01")}, "", 0, 1, 1},
 		{"another group", []audit.Acknowledgement{ack("HF003", "api", "2026-12-01")}, "", 0, 1, 1},

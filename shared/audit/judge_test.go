@@ -218,6 +218,10 @@ func TestAReviewAllowsWhatItNames(t *testing.T) {
 	if f := of(audit.Judge(a, options(t)), "HF003"); len(f) > 0 {
 		t.Error("tags that were not read are a finding")
 	}
+	a.TargetGroups[0].Tags = map[string]string{"team": "shop"}
+	if f := of(audit.Judge(a, options(t)), "HF003"); len(f) != 1 {
+		t.Error("tags that were read are not looked at")
+	}
 }
 
 func TestSeveritiesThatDependOnMore(t *testing.T) {

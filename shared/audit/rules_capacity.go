@@ -179,8 +179,8 @@ const refreshPercentMin = 75
 func refreshTakesMany() Rule {
 	return Rule{
 		ID: "HF023", Name: "refresh-takes-many", Severity: Medium,
-		Title: "An instance refresh takes many members away at once",
-		Why: "With a low minimum healthy percentage a refresh terminates a large part of the group before it knows whether the new version works. A bad release is " +
+		Title: "A refresh or rolling update takes many members away at once",
+		Why: "With a low minimum healthy percentage it terminates a large part of the group before it knows whether the new version works. A bad release is " +
 			"then an outage instead of one broken member.",
 		Source: "Auto Scaling user guide, \"Instance refresh\", minimum healthy percentage",
 		Fix: Fix{
