@@ -74,7 +74,7 @@ func (f seasonFlags) plan() (season.Plan, error) {
 		return p, err
 	}
 	p.Days = days
-	usual := append([]func() gameday.Guardian{gameday.Holdfast, gameday.HoldfastBesideELB}, baseline.All()...)
+	usual := append([]func() gameday.Guardian{gameday.Holdfast, gameday.HoldfastOnCall, gameday.HoldfastBesideELB}, baseline.All()...)
 	if f.guardians == "" {
 		p.Guardians = usual
 		return p, nil

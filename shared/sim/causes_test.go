@@ -237,3 +237,19 @@ func TestAThrottledTableRefusesItsShare(t *testing.T) {
 		t.Errorf("a share of 1.1: %v", err)
 	}
 }
+
+func TestAMemberThatIsTerminatedByHandIsReplacedEvenWhileTheGroupIsHeld(t *testing.T) {
+	f := newFleet(t)
+	f.must(f.SuspendProcesses("web", []string{"ReplaceUnhealthy", "HealthCheck", "AZRebalance"}))
+	id := f.id(2)
+	f.must(f.TerminateMember(id))
+	var leaving *sim.LifecycleError
+	if err := f.TerminateMember(id); !errors.As(err, &leaving) {
+		t.Errorf("a second time: %v", err)
+	}
+	f.pass(5 * time.Minute)
+	f.wantCount("4 0 0")
+	if s := f.stats(); s.OtherTerminated != 1 || s.Launches != 1 || s.HealthyTerminated != 0 {
+		t.Errorf("stats are %+v", s)
+	}
+}

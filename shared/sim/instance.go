@@ -158,6 +158,21 @@ func (i *instance) bare() Member {
 	return m
 }
 
+// TerminateMember terminates a member by hand and keeps the desired capacity, as TerminateInstanceInAutoScalingGroup does: suspended
+// processes do not stop it, and a replacement is launched unless Launch is suspended.
+func (c *Cloud) TerminateMember(id string) error {
+	i, err := c.withInstance(id)
+	if err != nil {
+		return err
+	}
+	if i.lifecycle == Terminating {
+		return &LifecycleError{ID: id, State: i.lifecycle}
+	}
+	c.terminate(i, "instance "+id+" was taken out of service in response to a user request.")
+	c.react(i.group)
+	return nil
+}
+
 // EnterStandby takes a member out of service: it is neither checked nor sent requests, and its health status is frozen. The
 // desired capacity goes down with it, and may not pass the minimum. Source: the user guide page on standby.
 func (c *Cloud) EnterStandby(id string) error {

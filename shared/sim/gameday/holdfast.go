@@ -19,6 +19,7 @@ const onCall = 5 * time.Minute
 type holdfast struct {
 	name   string
 	checks []string
+	byHand bool
 	policy map[string]any
 	world  *World
 	watch  *drive.Watch
@@ -61,6 +62,12 @@ func (h *holdfast) declared(w *World) (string, error) {
 	return string(merged), nil
 }
 
+// HoldfastOnCall is Holdfast with a person on call who does more than to release: five minutes after the cause was corrected, a person who was
+// paged about a group terminates by hand the members that are still not sound, and then releases the hold.
+func HoldfastOnCall() Guardian {
+	return &holdfast{name: "holdfast-on-call", checks: []string{"EC2"}, byHand: true}
+}
+
 // Name implements Guardian.
 func (h *holdfast) Name() string { return h.name }
 
@@ -83,22 +90,36 @@ func (h *holdfast) Start(w *World) error {
 		return fmt.Errorf("start holdfast: %w", err)
 	}
 	if !w.Corrected.IsZero() {
-		w.Cloud.At(w.Corrected.Add(onCall), func(*sim.Cloud) { h.release() })
+		w.Cloud.At(w.Corrected.Add(onCall), func(*sim.Cloud) { h.check(h.people()) })
 	}
 	return nil
 }
 
-// release is what the person on call does for the groups that wait for people.
-func (h *holdfast) release() {
-	asked := map[string]bool{}
+// people is what the person on call does for the groups about which they were paged.
+func (h *holdfast) people() error {
+	paged := map[string]bool{}
 	for _, n := range h.watch.Notices() {
-		if n.Key != guard.PageNotConverging || asked[n.Group] {
+		if !n.Urgent || paged[n.Group] || n.Key != guard.PageNotConverging && !h.byHand {
 			continue
 		}
-		asked[n.Group] = true
-		if err := h.watch.Release(n.Group, "the cause was corrected"); err != nil && h.err == nil {
-			h.err = err
+		paged[n.Group] = true
+		if h.byHand {
+			for _, wrong := range h.world.Wrong(n.Group) {
+				if err := h.world.Cloud.TerminateMember(wrong.ID); err != nil {
+					return fmt.Errorf("terminate by hand: %w", err)
+				}
+			}
 		}
+		if err := h.watch.Release(n.Group, "the cause was corrected"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *holdfast) check(err error) {
+	if err != nil && h.err == nil {
+		h.err = err
 	}
 }
 
