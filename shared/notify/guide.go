@@ -16,6 +16,8 @@ type Guide struct {
 	Look []string
 	// Commands are what a person may run, in the order of their purposes.
 	Commands []Command
+	// OfAccount says that the notice is about the whole account and no group.
+	OfAccount bool
 	// OfHold says that the condition belongs to a hold and ends with the notice that the hold was released.
 	OfHold bool
 }
@@ -37,9 +39,9 @@ const (
 // Names are what a guide's commands are about, as they are called; commands quote them for a POSIX shell.
 type Names struct{ Group, Region, Subject string }
 
-// Guides lists the guides of every page key of package guard, those of one matter together.
+// Guides lists the guides of every page key of package guard and of the audit's, those of one matter together.
 func Guides(n Names) []Guide {
-	return slices.Concat(holdGuides(n), suspensionGuides(n), trustGuides(n), heartbeatGuides(n), repairGuides(n), settingGuides(n), memberGuides(n))
+	return slices.Concat(holdGuides(n), suspensionGuides(n), trustGuides(n), heartbeatGuides(n), repairGuides(n), settingGuides(n), memberGuides(n), auditGuides(n))
 }
 
 // GuideOf returns the guide of a notice. A key that this version does not know has one that says so.

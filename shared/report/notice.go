@@ -24,6 +24,9 @@ const (
 	DetailType = "Holdfast Notice"
 )
 
+// KeyAudit is the key of the daily audit's digest, which is about the whole account: its group is the account's name.
+const KeyAudit = "audit"
+
 // EntryBytesMax is how large one entry may be. Source: EventBridge user guide, "Calculating PutEvents event entry size".
 const EntryBytesMax = 256 << 10
 
@@ -34,7 +37,7 @@ const cutMark = " [cut]"
 type Detail struct {
 	Group string `json:"group"`
 	ARN   string `json:"arn"`
-	// Key is one of guard's page keys, Subject tells conditions of one key apart; a condition is the group with both.
+	// Key is one of guard's page keys or KeyAudit, Subject tells conditions of one key apart; a condition is the group with both.
 	Key     string `json:"key"`
 	Subject string `json:"subject,omitempty"`
 	// Urgent is never set in mode observe: nobody has to get up for what is only watched.

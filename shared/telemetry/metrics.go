@@ -14,6 +14,8 @@ const (
 	// DimensionDependency is a source of the probe function; there are at most as many as its parameter declares.
 	DimensionDependency = "dependency"
 	DimensionCause      = "cause"
+	// DimensionSeverity is that of an audit's findings: critical, high, medium or low.
+	DimensionSeverity = "severity"
 )
 
 // Names of the metrics. Their meaning stands at Metrics.
@@ -52,6 +54,14 @@ const (
 	ProbeDaysToExpiry      = "probe_days_to_expiry"
 	ProbeLatencyMS         = "probe_latency_ms"
 	ProbeFailures          = "probe_failures"
+
+	AuditCompleted  = "audit_completed"
+	AuditFindings   = "audit_findings"
+	AuditNew        = "audit_findings_new"
+	AuditGone       = "audit_findings_gone"
+	AuditAccepted   = "audit_findings_accepted"
+	AuditUnread     = "audit_unread"
+	AuditDurationMS = "audit_duration_ms"
 )
 
 // Units of the metrics. Source: CloudWatch API reference, MetricDatum.
@@ -108,6 +118,13 @@ func Metrics() []Metric {
 		{Name: ProbeDaysToExpiry, Unit: UnitNone, By: DimensionDependency, Meaning: "days until the first certificate of the chain expires"},
 		{Name: ProbeLatencyMS, Unit: UnitMilliseconds, By: DimensionDependency, Meaning: "duration of each call that was answered or timed out"},
 		{Name: ProbeFailures, Unit: UnitCount, By: DimensionDependency, Meaning: "failed calls of one cause; told by dependency and cause, and by cause"},
+		count(AuditCompleted, "1 for an audit that ran to its end"),
+		{Name: AuditFindings, Unit: UnitCount, By: DimensionSeverity, Meaning: "open findings, those that people accepted left out"},
+		count(AuditNew, "findings that the audit before did not have"),
+		count(AuditGone, "findings of the audit before that are mended or accepted"),
+		count(AuditAccepted, "findings that people accepted"),
+		count(AuditUnread, "reads that failed, each with what it was about"),
+		millis(AuditDurationMS, "duration of the audit"),
 	}
 }
 
