@@ -7,6 +7,22 @@ import (
 	"github.com/holdfast-aws/holdfast/shared/sim"
 )
 
+// oneBroken is the day on which replacing is right, and the one against which caution is weighed.
+func oneBroken() Day {
+	return Day{
+		Name: "one-broken",
+		About: "A tier of 6 to 12 with a local health check (interval 10 s, 3 to leave, 3 to return). One member breaks 5 to 15 minutes in: full disk, " +
+			"lost connection pool, hang, freeze or crash. Nothing else happens.",
+		Groups: []string{"web"}, Duration: time.Hour,
+		Draw: func(d *Dice) Course {
+			size := d.Number(6, 12)
+			return Course{Setup: tier("web", size).create, Script: []sim.Step{
+				breaks("web", d.Number(0, size-1), d.Between(5*time.Minute, 15*time.Minute), d.kind()),
+			}}
+		},
+	}
+}
+
 // badTemplate is a launch template that never gives a healthy member, found out by a scale-out and a broken instance.
 func badTemplate() Day {
 	return Day{

@@ -63,7 +63,8 @@ func (h *holdfast) declared(w *World) (string, error) {
 }
 
 // HoldfastOnCall is Holdfast with a person on call who does more than to release: five minutes after the cause was corrected, a person who was
-// paged about a group terminates by hand the members that are still not sound, and then releases the hold.
+// paged about a group terminates by hand the members that are still not sound, and then releases the hold. Calls by hand count in no
+// measure.
 func HoldfastOnCall() Guardian {
 	return &holdfast{name: "holdfast-on-call", checks: []string{"EC2"}, byHand: true}
 }
