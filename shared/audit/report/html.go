@@ -48,7 +48,9 @@ type bad struct {
 	audit.WhatIf
 	For                            string
 	AloneEmpty, HeldEmpty, Missing string
-	// Alone and Held are the lengths of the bars, in hundredths of the members; more than all is cut and said in numbers.
+	// Longest is the longest duration, in seconds, by which rows are sorted.
+	Longest int
+	// AloneBar and HeldBar are in hundredths of the members, or of the terminations if those are more.
 	AloneBar, HeldBar int
 }
 
@@ -117,27 +119,33 @@ func policy() string {
 	return "default-src 'none'; script-src " + hash(scriptText) + "; style-src " + hash(styleText) + "; base-uri 'none'; form-action 'none'"
 }
 
+// placeWidth is what a group's place may take beside its name, in characters.
+const placeWidth = 40
+
 // whatIf fills the rows and the notes under them; the notes are those of the text report.
 func (p *page) whatIf(r audit.Report) {
-	for _, w := range worst(r.WhatIf) {
-		if w.Why != "" {
-			continue
+	twice := twins(r.WhatIf)
+	for _, w := range spells(r.WhatIf) {
+		where := ""
+		if twice[w.Group] {
+			where = visible(tail(w.Where, placeWidth))
 		}
-		w.Group, w.Where = visible(w.Group), visible(w.Where)
+		w.Group, w.Where = visible(w.Group), where
+		full := max(w.Members, w.Alone.Lost, w.Held.Lost)
 		p.WhatIf = append(p.WhatIf, bad{
-			WhatIf: w, For: duration(w.Seconds), AloneEmpty: minutes(w.Alone.EmptyMinutes), HeldEmpty: minutes(w.Held.EmptyMinutes),
+			WhatIf: w.WhatIf, For: strings.ReplaceAll(strings.ReplaceAll(w.lasts(), " s", "\u00a0s"), " min", "\u00a0min"), Longest: w.to, AloneEmpty: minutes(w.Alone.EmptyMinutes), HeldEmpty: minutes(w.Held.EmptyMinutes),
 			Missing:  minutes(w.Alone.CapacityMinutes) + " / " + minutes(w.Held.CapacityMinutes),
-			AloneBar: share(w.Alone.Lost, w.Members), HeldBar: share(w.Held.Lost, w.Members),
+			AloneBar: share(w.Alone.Lost, full), HeldBar: share(w.Held.Lost, full),
 		})
 	}
 	p.Skipped, p.Assumed = notesOf(r.WhatIf)
 }
 
-func share(lost, members int) int {
-	if members <= 0 {
+func share(lost, full int) int {
+	if full <= 0 {
 		return 0
 	}
-	return min(max(lost*100/members, 0), 100)
+	return min(max(lost*100/full, 0), 100)
 }
 
 func rowOf(f audit.Finding, rule audit.Rule) row {

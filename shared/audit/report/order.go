@@ -57,6 +57,39 @@ func worst(all []audit.WhatIf) []audit.WhatIf {
 	return out
 }
 
+// spell is what would happen to a group in bad times of several durations that come to the same.
+type spell struct {
+	audit.WhatIf
+	from, to int
+}
+
+// lasts says how long.
+func (s spell) lasts() string {
+	if s.from == s.to {
+		return duration(s.to)
+	}
+	return duration(s.from) + " to " + duration(s.to)
+}
+
+// spells are the bad times that were simulated, worst groups first, those of a group joined as long as they come to the same.
+func spells(all []audit.WhatIf) []spell {
+	var out []spell
+	for _, w := range worst(all) {
+		if w.Why != "" {
+			continue
+		}
+		if n := len(out); n > 0 {
+			last := &out[n-1]
+			if last.Group == w.Group && last.Where == w.Where && last.Members == w.Members && last.Alone == w.Alone && last.Held == w.Held {
+				last.to = w.Seconds
+				continue
+			}
+		}
+		out = append(out, spell{w, w.Seconds, w.Seconds})
+	}
+	return out
+}
+
 // Headline says in one sentence what the longest simulated bad time would cost, or "" when nothing was simulated.
 func Headline(r audit.Report) string {
 	longest, groups, hit, members, alone, held := 0, 0, 0, 0, 0, 0
@@ -218,4 +251,29 @@ func notesOf(all []audit.WhatIf) (skipped, assumed []string) {
 		assumed = append(assumed, visible(a+" ("+strings.Join(who, ", ")+")"))
 	}
 	return skipped, assumed
+}
+
+// twins are the names that several groups have, as in templates of several files.
+func twins(all []audit.WhatIf) map[string]bool {
+	places, out := map[string]string{}, map[string]bool{}
+	for _, w := range all {
+		if place, ok := places[w.Group]; ok && place != w.Where {
+			out[w.Group] = true
+		}
+		places[w.Group] = w.Where
+	}
+	return out
+}
+
+// tail is the end of a place, without the resource in it, which tells more than its beginning.
+func tail(where string, width int) string {
+	at := placeOf(where)
+	text := at.file
+	if at.line > 0 {
+		text += fmt.Sprintf(":%d", at.line)
+	}
+	if runes := []rune(text); len(runes) > max(width, 12) {
+		return "..." + string(runes[len(runes)-max(width, 12)+3:])
+	}
+	return text
 }

@@ -206,3 +206,16 @@ func TestAWriterThatFailsIsToldOf(t *testing.T) {
 		}
 	}
 }
+
+func TestGroupsOfOneNameAreToldApartByTheirPlace(t *testing.T) {
+	r := audit.Report{WhatIf: []audit.WhatIf{
+		{Group: "web", Where: "a/very/long/path/to/the/first.template.yaml:7: G", Seconds: 90, Members: 2},
+		{Group: "web", Where: "second.yaml:9: G", Seconds: 90, Members: 2}, {Group: "api", Where: "second.yaml:99: A", Seconds: 90, Members: 2},
+	}}
+	text := forms(t, r)["report.txt"]
+	for _, want := range []string{"web ...the/first.template.yaml:7 ", "web second.yaml:9 ", "  api   "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the table does not say %q:\n%s", want, text)
+		}
+	}
+}

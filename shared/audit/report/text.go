@@ -117,32 +117,44 @@ func (t *texter) whatIf(r audit.Report) {
 	if h := Headline(r); h != "" {
 		t.line(0, "", h)
 	}
+	rows, names := spells(r.WhatIf), namesOf(r.WhatIf)
 	width := 5
-	for _, w := range r.WhatIf {
-		width = max(width, min(utf8.RuneCountInString(visible(w.Group)), nameWidth))
+	for _, n := range names {
+		width = max(width, min(utf8.RuneCountInString(n), nameWidth))
 	}
-	narrow := t.o.Width > 0 && t.o.Width < width+57
+	narrow := t.o.Width > 0 && t.o.Width < width+66
 	if narrow {
-		width = max(12, min(width, t.o.Width-28))
+		width = max(9, min(width, t.o.Width-37))
 	}
 	row := func(cells ...string) {
-		text := fmt.Sprintf("  %s  %6s  %7s  %5s  %5s  %10s  %10s", padded(cells[0], width), cells[1], cells[2], cells[3], cells[4], cells[5], cells[6])
+		text := fmt.Sprintf("  %s  %15s  %7s  %5s  %5s  %10s  %10s", padded(cells[0], width), cells[1], cells[2], cells[3], cells[4], cells[5], cells[6])
 		if narrow {
-			text = fmt.Sprintf("  %s  %6s  %5s  %5s", padded(cells[0], width), cells[1], cells[3], cells[4])
+			text = fmt.Sprintf("  %s  %15s  %5s  %5s", padded(cells[0], width), cells[1], cells[3], cells[4])
 		}
 		t.out.WriteString(text + "\n")
 	}
 	t.out.WriteString("\n")
 	row("", "", "", "lost", "lost", "min. empty", "min. empty")
 	row("group", "for", "members", "alone", "held", "alone", "held")
-	for _, w := range worst(r.WhatIf) {
-		if w.Why != "" {
-			continue
-		}
-		row(visible(w.Group), duration(w.Seconds), fmt.Sprint(w.Members), fmt.Sprint(w.Alone.Lost), fmt.Sprint(w.Held.Lost), minutes(w.Alone.EmptyMinutes), minutes(w.Held.EmptyMinutes))
+	for _, w := range rows {
+		row(names[w.Group+"\n"+w.Where], w.lasts(), fmt.Sprint(w.Members), fmt.Sprint(w.Alone.Lost), fmt.Sprint(w.Held.Lost), minutes(w.Alone.EmptyMinutes), minutes(w.Held.EmptyMinutes))
 	}
 	t.line(2, "", "\nlost: healthy members terminated; min. empty: minutes with fewer than half of the members serving; alone: AWS by itself; held: with Holdfast.")
 	t.notes(r.WhatIf)
+}
+
+// namesOf names each group, by its place too when another one has the same name.
+func namesOf(all []audit.WhatIf) map[string]string {
+	twice := twins(all)
+	out := map[string]string{}
+	for _, w := range all {
+		name := visible(w.Group)
+		if twice[w.Group] {
+			name += " " + visible(tail(w.Where, nameWidth-len(w.Group)-1))
+		}
+		out[w.Group+"\n"+w.Where] = name
+	}
+	return out
 }
 
 // notes says what was not simulated and what was taken for granted.
