@@ -17,7 +17,7 @@ func oneBroken() Day {
 		Draw: func(d *Dice) Course {
 			size := d.Number(6, 12)
 			return Course{Setup: tier("web", size).create, Script: []sim.Step{
-				breaks("web", d.Number(0, size-1), d.Between(5*time.Minute, 15*time.Minute), d.kind()),
+				breaks(d.Number(0, size-1), d.Between(5*time.Minute, 15*time.Minute), d.kind()),
 			}}
 		},
 	}
@@ -35,12 +35,12 @@ func badTemplate() Day {
 			size, bad := d.Number(6, 10), d.Between(5*time.Minute, 10*time.Minute)
 			good := bad + d.Between(30*time.Minute, 50*time.Minute)
 			return Course{Setup: tier("web", size).create, Corrected: good, Script: []sim.Step{
-				template("web", 2, bad, true),
+				template(2, bad, true),
 				{At: bad + d.Between(time.Minute, 5*time.Minute), About: "the tier scales out by two", Do: func(c *sim.Cloud) error {
 					return c.SetDesired("web", size+2)
 				}},
-				breaks("web", d.Number(0, size-1), bad+d.Between(5*time.Minute, 15*time.Minute), d.kind()),
-				template("web", 3, good, false),
+				breaks(d.Number(0, size-1), bad+d.Between(5*time.Minute, 15*time.Minute), d.kind()),
+				template(3, good, false),
 			}}
 		},
 	}
@@ -57,23 +57,23 @@ func poisonTemplate() Day {
 		Draw: func(d *Dice) Course {
 			size, bad := d.Number(8, 12), d.Between(3*time.Minute, 6*time.Minute)
 			good := bad + d.Between(70*time.Minute, 80*time.Minute)
-			script := []sim.Step{template("web", 2, bad, true), template("web", 3, good, false)}
+			script := []sim.Step{template(2, bad, true), template(3, good, false)}
 			at := bad
 			for _, nth := range d.Some(4, size) {
 				at += d.Between(12*time.Minute, 18*time.Minute)
-				script = append(script, breaks("web", nth, at, d.kind()))
+				script = append(script, breaks(nth, at, d.kind()))
 			}
 			return Course{Setup: tier("web", size).create, Script: script, Corrected: good}
 		},
 	}
 }
 
-func template(group string, version int, at time.Duration, bad bool) sim.Step {
-	about := fmt.Sprintf("launch template version %d of %s, which works", version, group)
+func template(version int, at time.Duration, bad bool) sim.Step {
+	about := fmt.Sprintf("launch template version %d, which works", version)
 	if bad {
-		about = fmt.Sprintf("launch template version %d of %s, which never becomes healthy", version, group)
+		about = fmt.Sprintf("launch template version %d, which never becomes healthy", version)
 	}
-	return sim.Step{At: at, About: about, Do: func(c *sim.Cloud) error { return c.SetLaunchTemplate(group, version, bad) }}
+	return sim.Step{At: at, About: about, Do: func(c *sim.Cloud) error { return c.SetLaunchTemplate("web", version, bad) }}
 }
 
 // zoneLoss is one of three zones away.
@@ -156,7 +156,7 @@ func throttled() Day {
 				{At: at - d.Between(0, 3*time.Minute), About: fmt.Sprintf("the tables refuse %.0f %% of all calls", 100*share), Do: func(c *sim.Cloud) error {
 					return c.SetTableThrottle(share)
 				}},
-				breaks("web", d.Number(0, size-1), at, d.kind()),
+				breaks(d.Number(0, size-1), at, d.kind()),
 				{At: at + d.Between(10*time.Minute, 25*time.Minute), About: "the tables refuse nothing", Do: func(c *sim.Cloud) error {
 					return c.SetTableThrottle(0)
 				}},

@@ -39,7 +39,7 @@ func brokenInBrownout() Day {
 			size := d.Number(8, 12)
 			slow := brownout(d, 3*time.Minute, 8*time.Minute)
 			at := d.Between(slow.from-5*time.Minute, slow.from+slow.lasts+2*time.Minute)
-			script := append(slow.steps(), breaks("web", d.Number(0, size-1), at, d.kind()))
+			script := append(slow.steps(), breaks(d.Number(0, size-1), at, d.kind()))
 			return Course{Setup: tier("web", size).deep("authorization").create, Script: script}
 		},
 	}
@@ -57,7 +57,7 @@ func spotInBrownout() Day {
 			slow := brownout(d, 5*time.Minute, 10*time.Minute)
 			script := slow.steps()
 			for _, nth := range d.Some(2, size) {
-				script = append(script, onMember("web", nth, d.Between(slow.from, slow.from+slow.lasts), "is interrupted by EC2", (*sim.Cloud).Interrupt))
+				script = append(script, onMember(nth, d.Between(slow.from, slow.from+slow.lasts), "is interrupted by EC2", (*sim.Cloud).Interrupt))
 			}
 			fewer := size - d.Number(1, 2)
 			script = append(script, sim.Step{
@@ -155,7 +155,7 @@ func rollingFalse() Day {
 			who := d.Some(waves*atOnce, size)
 			for pair := range slices.Chunk(who, atOnce) {
 				for _, nth := range pair {
-					script = append(script, falseFor("web", nth, at, lasts, kind)...)
+					script = append(script, mistake{nth, at, at + lasts, kind}.steps()...)
 				}
 				at += every
 			}

@@ -136,8 +136,8 @@ func (r *recorder) lookAt(g *groupRecord) {
 	helps := c.LaunchWouldServe(g.name)
 	wrong := !helps
 	c.LookTrue(g.name, func(id string, state sim.Lifecycle, target sim.TargetState, truth sim.Truth) {
-		real := truth.Broken != "" && truth.Broken != sim.FalseCheck && truth.Broken != sim.FalseAlarm
-		wrong = wrong || real || truth.BadVersion || truth.NoAgent
+		broken := truth.Broken != "" && truth.Broken != sim.FalseCheck && truth.Broken != sim.FalseAlarm
+		wrong = wrong || broken || truth.BadVersion || truth.NoAgent
 		if state != sim.InService {
 			return
 		}

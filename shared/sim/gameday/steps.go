@@ -31,13 +31,13 @@ func (o outage) steps() []sim.Step {
 	}
 }
 
-// onMember does something to the nth of the members that are InService and sound at that moment, in launch order and round again from the
-// first; without any, nothing happens. So the same members are hit whoever is on watch, until somebody loses one of them.
-func onMember(group string, nth int, at time.Duration, what string, do func(*sim.Cloud, string) error) sim.Step {
-	return sim.Step{At: at, About: fmt.Sprintf("member %d of %s %s", nth, group, what), Do: func(c *sim.Cloud) error {
-		g, ok := c.Group(group)
+// onMember does something to the nth of the members of group web that are InService and sound at that moment, in launch order and round again
+// from the first; without any, nothing happens. So the same members are hit whoever is on watch, until somebody loses one of them.
+func onMember(nth int, at time.Duration, what string, do func(*sim.Cloud, string) error) sim.Step {
+	return sim.Step{At: at, About: fmt.Sprintf("member %d %s", nth, what), Do: func(c *sim.Cloud) error {
+		g, ok := c.Group("web")
 		if !ok {
-			return &sim.NotFoundError{Kind: "group", Name: group}
+			return &sim.NotFoundError{Kind: "group", Name: "web"}
 		}
 		var ids []string
 		for _, m := range g.Members {
@@ -52,21 +52,27 @@ func onMember(group string, nth int, at time.Duration, what string, do func(*sim
 	}}
 }
 
-// breaks makes the nth member of a group break.
-func breaks(group string, nth int, at time.Duration, kind sim.Kind) sim.Step {
-	return onMember(group, nth, at, "breaks: "+string(kind), func(c *sim.Cloud, id string) error { return c.Break(id, kind) })
+// breaks makes the nth member break.
+func breaks(nth int, at time.Duration, kind sim.Kind) sim.Step {
+	return onMember(nth, at, "breaks: "+string(kind), func(c *sim.Cloud, id string) error { return c.Break(id, kind) })
 }
 
-// falseFor lets the check of a member be wrong for a while. A member that is gone by then needs no repair.
-func falseFor(group string, nth int, at, lasts time.Duration, kind sim.Kind) []sim.Step {
+// mistake is a check that is wrong about one member for a while.
+type mistake struct {
+	nth      int
+	at, ends time.Duration
+	kind     sim.Kind
+}
+
+// steps: a member that is gone before the mistake ends needs no repair.
+func (m mistake) steps() []sim.Step {
 	wrong := ""
-	about := fmt.Sprintf("member %d of %s", nth, group)
 	return []sim.Step{
-		onMember(group, nth, at, "is called unhealthy by mistake", func(c *sim.Cloud, id string) error {
+		onMember(m.nth, m.at, "is called unhealthy by mistake", func(c *sim.Cloud, id string) error {
 			wrong = id
-			return c.Break(id, kind)
+			return c.Break(id, m.kind)
 		}),
-		{At: at + lasts, About: about + " is called healthy again", Do: func(c *sim.Cloud) error {
+		{At: m.ends, About: fmt.Sprintf("member %d is called healthy again", m.nth), Do: func(c *sim.Cloud) error {
 			if _, there := c.Instance(wrong); !there {
 				return nil
 			}
