@@ -102,6 +102,12 @@ localstack-smoke: ## let the deployed Guardian mark one broken member of eight; 
 localstack-down: ## end it
 	$(COMPOSE) --profile localstack --profile community down
 
+# It is the only target that spends money. See localstack/README.md.
+.PHONY: contract-aws
+contract-aws: ## ask a real account the rules that only look and the open points; makes three t4g.nano and ends them; see localstack/README.md
+	$(if $(HOLDFAST_CONTRACT_AWS_CONFIRM),,$(error this makes instances in the account whose credentials are there, at most 0.25 USD; read localstack/README.md and set HOLDFAST_CONTRACT_AWS_CONFIRM))
+	HOLDFAST_CONTRACT_AWS=1 HOLDFAST_CONTRACT_ANSWERS="$(CURDIR)/build/contract-aws.md" go test -count=1 -timeout 3h -v -run '^TestTheOpenPointsOfTheRealAccount$$' ./localstack/contract
+
 .PHONY: test
 test: ## run all tests; a peer that is not there is skipped with the reason (see it with TESTFLAGS=-v)
 	go test $(TESTFLAGS) ./... ./.ci/mutate

@@ -130,6 +130,11 @@ func (s *subject) connect(url string) {
 			return aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "example"}, nil
 		}),
 	}
+	s.clients(cfg)
+}
+
+// clients makes the real clients.
+func (s *subject) clients(cfg aws.Config) {
 	s.autoscaling, s.elb, s.ec2 = autoscaling.NewFromConfig(cfg), elb.NewFromConfig(cfg), ec2.NewFromConfig(cfg)
 	s.cloudwatchCBOR = cloudwatch.NewFromConfig(cfg)
 	s.cloudwatch = cloudwatch.NewFromConfig(cfg, func(o *cloudwatch.Options) {
