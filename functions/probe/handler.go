@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/holdfast-aws/holdfast/functions/internal/tick"
 	"github.com/holdfast-aws/holdfast/shared/probe"
 	"github.com/holdfast-aws/holdfast/shared/telemetry"
 )
@@ -25,7 +26,7 @@ type handler struct {
 func (h *handler) Handle(ctx context.Context, raw json.RawMessage) (summary, error) {
 	begin, id := h.now(), requestID(ctx)
 	log := telemetry.ForRequest(h.log, id, !h.started.Swap(true))
-	at, err := decode(raw)
+	at, err := tick.Decode(raw)
 	if err != nil {
 		return summary{}, fmt.Errorf("decode event: %w", err)
 	}

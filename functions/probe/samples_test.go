@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"github.com/holdfast-aws/holdfast/functions/internal/sampletest"
+	"github.com/holdfast-aws/holdfast/functions/internal/tick"
 )
 
 func TestEverySampleEventIsATickOrIsRefusedByName(t *testing.T) {
@@ -42,11 +43,11 @@ func FuzzDecode(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		at, err := decode(raw)
+		at, err := tick.Decode(raw)
 		if err != nil {
 			return
 		}
-		if again, err := decode(raw); err != nil || !again.Equal(at) {
+		if again, err := tick.Decode(raw); err != nil || !again.Equal(at) {
 			t.Errorf("a repeat is due at %v, %v, not at %v", again, err, at)
 		}
 	})

@@ -12,6 +12,7 @@ const (
 	Sweep = "sweep"
 	Probe = "probe"
 	Alarm = "alarm"
+	Audit = "audit"
 )
 
 // How an event comes to its function.
@@ -45,6 +46,7 @@ const (
 	becauseCalendar   = "no policy names a change calendar"
 	becauseHealth     = "AWS's notices about itself ask a person; what fails is seen in the members, targets and alarms"
 	becauseFailure    = "what failed for good lies in the queue of the function and raises its alarm; the next sweep looks anew"
+	becauseFinding    = "a finding of the daily audit is for other people's rules; ours take its digest"
 	becauseSettings   = "configuration"
 )
 
@@ -54,7 +56,7 @@ func Rows() []Row {
 		return Row{File: "alarm-" + file + ".json", Owners: []string{Alarm}, By: ByRule, Groups: groups}
 	}
 	tick := func(file string) Row {
-		return Row{File: "scheduled-event-" + file + ".json", Owners: []string{Sweep, Probe}, By: BySchedule}
+		return Row{File: "scheduled-event-" + file + ".json", Owners: []string{Sweep, Probe, Audit}, By: BySchedule}
 	}
 	rows := []Row{
 		alarm("state-change-single-metric", "orders-web-asg"),
@@ -101,6 +103,7 @@ func notForUs() map[string][]string {
 		becauseCalendar:  {"change-calendar-state-change"},
 		becauseHealth:    {"health-event-ec2-operational-issue", "health-event-ec2-retirement"},
 		becauseFailure:   {"lambda-on-failure-destination"},
+		becauseFinding:   {"holdfast-finding-new"},
 	}
 }
 
