@@ -2,9 +2,12 @@ package report_test
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,12 +17,14 @@ import (
 )
 
 // TestTemplatesOfOthers audits every file of the folder that HOLDFAST_AUDIT_CORPUS names, such as templates of public repositories, and
-// logs what it finds; docs/audit-corpus.md has the list and what people made of it. A file that is not read is a failure.
+// logs what it finds; docs/audit-corpus.md has the list and what people made of it. A file that is not read is a failure, and so is one
+// in which something else is found than the list says.
 func TestTemplatesOfOthers(t *testing.T) {
 	dir := os.Getenv("HOLDFAST_AUDIT_CORPUS")
 	if dir == "" {
 		t.Skip("HOLDFAST_AUDIT_CORPUS names no folder of templates")
 	}
+	listed := listedFindings(t)
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
@@ -37,6 +42,9 @@ func TestTemplatesOfOthers(t *testing.T) {
 			byRule := map[string]int{}
 			for _, f := range r.Findings {
 				byRule[f.Rule]++
+			}
+			if want, ok := listed[entry.Name()]; ok && want != summary(byRule) {
+				t.Errorf("found are %s, and docs/audit-corpus.md says %s", summary(byRule), want)
 			}
 			t.Logf("groups %d, target groups %d, alarms %d, findings %d %v, unread %d", r.Groups, r.TargetGroups, len(a.Alarms), len(r.Findings), byRule, len(r.Unread))
 			for _, f := range r.Findings {
@@ -64,4 +72,40 @@ func TestTemplatesOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// listedFindings are the findings of docs/audit-corpus.md by the name that each file has in the folder.
+func listedFindings(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "audit-corpus.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(line, " | ")
+		if len(cells) == 8 && strings.HasPrefix(cells[1], "`") {
+			repository := strings.Replace(strings.TrimPrefix(cells[0], "| "), "/", "+", 1)
+			out[repository+"__"+strings.ReplaceAll(strings.Trim(cells[1], "`"), "/", "__")] = cells[5]
+		}
+	}
+	if len(out) < 20 {
+		t.Fatalf("docs/audit-corpus.md lists %d templates, want 20 or more", len(out))
+	}
+	return out
+}
+
+// summary writes counts as the list does.
+func summary(byRule map[string]int) string {
+	var out []string
+	for _, id := range slices.Sorted(maps.Keys(byRule)) {
+		if n := byRule[id]; n > 1 {
+			id = fmt.Sprintf("%s x %d", id, n)
+		}
+		out = append(out, id)
+	}
+	if len(out) == 0 {
+		return "none"
+	}
+	return strings.Join(out, ", ")
 }
