@@ -18,8 +18,6 @@ type Plan struct {
 	First, Seeds uint64
 	// Workers is how many seeds are played at once; at least 1. It changes no figure.
 	Workers int
-	// Played, when set, is called after each seed with how many are done. Calls may come from several goroutines at once.
-	Played func(done uint64)
 }
 
 // Play plays every day with every guardian on every seed. The first day that cannot be carried out ends it.
@@ -29,7 +27,7 @@ func Play(ctx context.Context, p Plan) (Table, error) {
 	}
 	played := make([][]gameday.Measure, p.Seeds)
 	failed := make([]error, p.Seeds)
-	var next, done atomic.Uint64
+	var next atomic.Uint64
 	var stop atomic.Bool
 	var workers sync.WaitGroup
 	for range min(uint64(p.Workers), p.Seeds) {
@@ -38,9 +36,6 @@ func Play(ctx context.Context, p Plan) (Table, error) {
 				if played[n], failed[n] = p.seed(ctx, p.First+n); failed[n] != nil {
 					stop.Store(true)
 					return
-				}
-				if d := done.Add(1); p.Played != nil {
-					p.Played(d)
 				}
 			}
 		})
