@@ -88,6 +88,11 @@ func stated() map[string][]exchange {
 			{text(`{"kind":"tick"}`), `"sources":1`, false},
 			nonsense(`decode event: `),
 		},
+		"audit": {
+			{sample("scheduled-event-rule.json", "2026-11-30T12:00:00Z"), `"groups":1,"target_groups":1,`, false},
+			{text(`{"kind":"tick"}`), `"new":0,"gone":0,"kept":0,`, false},
+			nonsense(`decode event: `),
+		},
 	}
 }
 

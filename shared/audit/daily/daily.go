@@ -28,20 +28,11 @@ type Ports struct {
 	Pager    Pager
 }
 
-// Options are the settings of an Audit.
-type Options struct {
-	// Margin of the time until the context's deadline is kept from the simulation for what comes after it.
-	Margin time.Duration
-}
-
 // Audit runs audits. It keeps nothing between them and is safe for concurrent use, but of two at once only one is remembered.
-type Audit struct {
-	ports Ports
-	o     Options
-}
+type Audit struct{ ports Ports }
 
 // New makes an Audit.
-func New(p Ports, o Options) *Audit { return &Audit{ports: p, o: o} }
+func New(p Ports) *Audit { return &Audit{ports: p} }
 
 // Outcome is one audit in numbers.
 type Outcome struct {
@@ -77,7 +68,7 @@ func (a *Audit) Run(ctx context.Context, run string) (Outcome, error) {
 	}
 	options, notes := a.ports.Settings.Read(ctx, account.At)
 	r := audit.Judge(account, options)
-	if r.WhatIf, err = a.whatIf(ctx, account); err != nil {
+	if r.WhatIf, err = simulate(ctx, account); err != nil {
 		out.Notes = append(out.Notes, fmt.Sprintf("what a bad minute would do could not be simulated: %v", err))
 	}
 	c := Compare(known, account, r)
@@ -95,10 +86,11 @@ func (a *Audit) Run(ctx context.Context, run string) (Outcome, error) {
 	return out, a.ports.Memory.Save(ctx, c.Next(known, account.At))
 }
 
-// whatIf simulates in the time that there is; without it, the audit goes on.
-func (a *Audit) whatIf(ctx context.Context, account audit.Account) ([]audit.WhatIf, error) {
+// simulate says what a bad minute would do. It takes at most half of the time until the context's deadline; without its answer, the audit
+// goes on.
+func simulate(ctx context.Context, account audit.Account) ([]audit.WhatIf, error) {
 	if deadline, ok := ctx.Deadline(); ok {
-		bounded, cancel := context.WithDeadline(ctx, deadline.Add(-a.o.Margin))
+		bounded, cancel := context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/2))
 		defer cancel()
 		ctx = bounded
 	}

@@ -62,7 +62,7 @@ func newLab(t *testing.T) *lab {
 		Read:     func(context.Context) (audit.Account, error) { return l.account, l.readErr },
 		Settings: daily.NewSettings(ssm.NewFromConfig(sdk)), Memory: l.memory, Bus: daily.NewBus(client, "default"),
 		Pager: notices.New(client, notices.Options{Bus: "default", Log: telemetry.NewLogger(&bytes.Buffer{}, "audit")}),
-	}, daily.Options{Margin: time.Second})
+	})
 	_, err = region.Bus.Subscribe(`{"source":["holdfast"],"detail-type":["Holdfast Finding"]}`, func(_ context.Context, e bus.Event) error {
 		var d daily.Detail
 		if err := json.Unmarshal(e.Detail, &d); err != nil {
