@@ -44,11 +44,26 @@ func (c *Cloud) RefreshStatus(group string) string {
 	return ""
 }
 
-// GroupBare is [Cloud.Group] without the tags of the members, which cost most of a copy.
-func (c *Cloud) GroupBare(name string) (Group, bool) {
+// Roster is [Cloud.Group] without the copies that cost most: the group comes without tags and members, and each member is shown to visit,
+// without its tags, in the order of [Group.Members]. What visit is given is good during the call only.
+func (c *Cloud) Roster(name string, visit func(*Group, *Member)) (Group, bool) {
 	g := c.findGroup(name)
 	if g == nil {
 		return Group{}, false
 	}
-	return g.picture((*instance).bare), true
+	head := g.head()
+	var m Member
+	for _, i := range g.sorted() {
+		m = i.bare()
+		visit(&head, &m)
+	}
+	return head, true
+}
+
+// GroupBare is [Cloud.Group] without tags.
+func (c *Cloud) GroupBare(name string) (Group, bool) {
+	var members []Member
+	head, ok := c.Roster(name, func(_ *Group, m *Member) { members = append(members, *m) })
+	head.Members = members
+	return head, ok
 }

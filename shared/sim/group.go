@@ -149,13 +149,30 @@ func (c *Cloud) Group(name string) (Group, bool) {
 	return g.snapshot(), true
 }
 
-func (g *group) snapshot() Group { return g.picture((*instance).snapshot) }
+func (g *group) snapshot() Group {
+	out := g.head()
+	out.Tags = maps.Clone(g.spec.Tags)
+	out.Members = make([]Member, 0, len(g.members))
+	for _, i := range g.sorted() {
+		out.Members = append(out.Members, i.snapshot())
+	}
+	return out
+}
 
-// picture is a copy of the group, with each member as the given function copies it.
-func (g *group) picture(of func(*instance) Member) Group {
+// sorted are the members by time of launch, then ID. It is the group's own.
+func (g *group) sorted() []*instance {
+	if g.byLaunch == nil {
+		g.byLaunch = slices.Clone(g.members)
+		slices.SortFunc(g.byLaunch, func(a, b *instance) int { return cmp.Or(a.launched.Compare(b.launched), cmp.Compare(a.id, b.id)) })
+	}
+	return g.byLaunch
+}
+
+// head is a copy of the group without its tags and members.
+func (g *group) head() Group {
 	s := g.spec
 	out := Group{
-		Name: s.Name, ARN: g.arn, Tags: maps.Clone(s.Tags),
+		Name: s.Name, ARN: g.arn,
 		Desired: s.Desired, Min: s.Min, Max: s.Max,
 		Zones: slices.Clone(s.Zones), HealthCheckTypes: slices.Clone(s.HealthCheckTypes),
 		Grace: s.Grace, InstanceWarmup: s.InstanceWarmup,
@@ -167,14 +184,6 @@ func (g *group) picture(of func(*instance) Member) Group {
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.suspended)) {
 		out.Suspended = append(out.Suspended, Suspension{Process: name, Reason: g.suspended[name]})
-	}
-	if g.byLaunch == nil {
-		g.byLaunch = slices.Clone(g.members)
-		slices.SortFunc(g.byLaunch, func(a, b *instance) int { return cmp.Or(a.launched.Compare(b.launched), cmp.Compare(a.id, b.id)) })
-	}
-	out.Members = make([]Member, len(g.byLaunch))
-	for n, i := range g.byLaunch {
-		out.Members[n] = of(i)
 	}
 	out.Refreshes = slices.Clone(g.refreshes)
 	slices.Reverse(out.Refreshes)

@@ -42,11 +42,9 @@ type ports struct {
 func (p *ports) Guarded(context.Context) ([]guard.Group, error) {
 	var out []guard.Group
 	for _, name := range p.cloud.GroupNames() {
-		if p.cloud.GroupTag(name, tagKey) != tagOn {
-			continue
-		}
-		if g, ok := p.cloud.GroupBare(name); ok {
-			out = append(out, groupOf(g))
+		if p.cloud.GroupTag(name, tagKey) == tagOn {
+			g, _ := p.group(name)
+			out = append(out, g)
 		}
 	}
 	slices.SortFunc(out, func(a, b guard.Group) int { return cmp.Compare(a.Name, b.Name) })
@@ -55,36 +53,35 @@ func (p *ports) Guarded(context.Context) ([]guard.Group, error) {
 
 // Group reads one group; fault.Gone if it does not exist.
 func (p *ports) Group(_ context.Context, name string) (guard.Group, error) {
-	g, ok := p.cloud.GroupBare(name)
+	g, ok := p.group(name)
 	if !ok {
 		return guard.Group{}, fmt.Errorf("describe group %s: %w", name, fault.Gone)
 	}
-	return groupOf(g), nil
+	return g, nil
 }
 
-func groupOf(g sim.Group) guard.Group {
-	out := guard.Group{
-		ARN: g.ARN, Name: g.Name, OptedIn: g.Tags[tagKey] == tagOn, Operator: g.Operator,
-		Desired: g.Desired, Min: g.Min, Max: g.Max, HealthCheckTypes: g.HealthCheckTypes, Grace: g.Grace,
-	}
-	for _, s := range g.Suspended {
-		out.Suspended = append(out.Suspended, guard.Suspension{Process: s.Process, Reason: s.Reason})
-	}
-	out.Members = make([]guard.Member, 0, len(g.Members))
-	template, version := "", -1
-	for _, m := range g.Members {
+func (p *ports) group(name string) (guard.Group, bool) {
+	var out guard.Group
+	versions := make(map[int]string, 2)
+	g, ok := p.cloud.Roster(name, func(g *sim.Group, m *sim.Member) {
 		out.Weighted = out.Weighted || m.Weight > 1
-		if m.LaunchTemplateVersion != version {
-			version = m.LaunchTemplateVersion
-			template = g.LaunchTemplateName + ":" + strconv.Itoa(version)
+		template, known := versions[m.LaunchTemplateVersion]
+		if !known {
+			template = g.LaunchTemplateName + ":" + strconv.Itoa(m.LaunchTemplateVersion)
+			versions[m.LaunchTemplateVersion] = template
 		}
 		out.Members = append(out.Members, guard.Member{
 			ID: m.ID, Lifecycle: string(m.Lifecycle), Unhealthy: m.Health == sim.Unhealthy, Protected: m.Protected, Zone: m.Zone,
 			LaunchTemplate: template, InstanceType: m.InstanceType, Weight: m.Weight,
 		})
+	})
+	out.ARN, out.Name, out.OptedIn, out.Operator = g.ARN, g.Name, p.cloud.GroupTag(name, tagKey) == tagOn, g.Operator
+	out.Desired, out.Min, out.Max, out.HealthCheckTypes, out.Grace = g.Desired, g.Min, g.Max, g.HealthCheckTypes, g.Grace
+	for _, s := range g.Suspended {
+		out.Suspended = append(out.Suspended, guard.Suspension{Process: s.Process, Reason: s.Reason})
 	}
 	slices.SortFunc(out.Members, func(a, b guard.Member) int { return cmp.Compare(a.ID, b.ID) })
-	return out
+	return out, ok
 }
 
 // Details adds targets, opt-outs, activities and the newest instance refresh.

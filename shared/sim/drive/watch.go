@@ -27,7 +27,8 @@ type Duty struct {
 	Policies map[string]string
 	// Records keeps the record of every look for [Watch.Reports].
 	Records bool
-	// Fast keeps the memory of the looks as values instead of writing it as JSON, which changes no look and costs less.
+	// Fast keeps the memory of the looks as values instead of writing it as JSON, and remembers what policies come to. It changes no look and
+	// costs less.
 	Fast bool
 }
 
