@@ -134,3 +134,11 @@ func TestAPhoneShowsThePageWithoutScrollingSideways(t *testing.T) {
 		t.Errorf("hostile names made %v images", got)
 	}
 }
+
+func TestAWordOfSeverityStandsOnOneLine(t *testing.T) {
+	b := launch(t)
+	b.open(savePage(t, forms(t, result())["report.html"]), 1280)
+	if got := b.eval(`Math.max(...Array.from(document.querySelectorAll(".findings .chip")).map(c => c.getClientRects()[0].height))`).(float64); got > 32 {
+		t.Errorf("a severity is %v pixels high, want one line", got)
+	}
+}

@@ -16,7 +16,9 @@
     var column = head.cellIndex, down = head.getAttribute("aria-sort") === "ascending", body = table.tBodies[0];
     var rows = Array.prototype.slice.call(body.rows).map(function (row, i) { return { row: row, key: key(row, column), i: i }; });
     rows.sort(function (a, b) { return (down ? -1 : 1) * compare(a.key, b.key) || a.i - b.i; });
-    rows.forEach(function (r) { body.appendChild(r.row); });
+    var sorted = document.createDocumentFragment();
+    rows.forEach(function (r) { sorted.appendChild(r.row); });
+    body.appendChild(sorted);
     Array.prototype.forEach.call(head.parentNode.cells, function (cell) { cell.removeAttribute("aria-sort"); });
     head.setAttribute("aria-sort", down ? "descending" : "ascending");
   }

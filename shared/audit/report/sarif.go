@@ -127,9 +127,9 @@ func SARIF(w io.Writer, r audit.Report, version string) error {
 		Automation: sarifAutomation{"holdfast/audit/" + visible(title(r))},
 	}
 	index := map[string]int{}
-	rules := audit.Rules()
+	rules, ours := audit.Rules(), rulesByID()
 	for _, f := range r.Findings {
-		if _, known := rulesByID()[f.Rule]; !known && index[f.Rule] == 0 {
+		if _, known := ours[f.Rule]; !known && index[f.Rule] == 0 {
 			index[f.Rule] = 1 // listed once; the place is set below
 			rules = append(rules, ruleOf(nil, f))
 		}
