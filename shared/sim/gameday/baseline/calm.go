@@ -11,8 +11,6 @@ import (
 type calm struct {
 	// is says that the last look found all well and nothing to wait for.
 	is bool
-	// last is when a look was last left out.
-	last time.Time
 	// since is when it was first seen that something had happened.
 	since   time.Time
 	groups  []string

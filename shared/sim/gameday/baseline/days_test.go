@@ -44,6 +44,18 @@ func total(t *testing.T, c *sim.Cloud, day gameday.Day) (lost, broken int, capac
 	return lost, broken, capacity
 }
 
+// replacements counts all members that were terminated, for whatever reason.
+func replacements(t *testing.T, c *sim.Cloud, day gameday.Day) int {
+	t.Helper()
+	n := 0
+	for _, group := range day.Groups {
+		s, err := c.Stats(group)
+		must(t, err)
+		n += s.HealthyTerminated + s.BrokenTerminated + s.OtherTerminated
+	}
+	return n
+}
+
 func find(t *testing.T, name string) gameday.Day {
 	t.Helper()
 	day, ok := gameday.Find(name)
@@ -53,14 +65,17 @@ func find(t *testing.T, name string) gameday.Day {
 	return day
 }
 
-// The oracle looks every five seconds and acts on what it sees within one; a rule that by chance looked at the right moment may be so much
-// earlier, for each member that breaks between two steps of the script.
-const luck = 6.0 / 60
+// The oracle looks right after each step of the script and every five seconds, and what it does takes effect within one; a rule that looked at
+// the right moment by chance may be a little earlier for some members. An instance refresh meets its group at other moments with other health checks, which shifts each of its
+// terminations by chance as well.
+const luck = 3.0 / 60
 
 func TestTheOracleIsTheLimit(t *testing.T) {
 	for _, day := range gameday.Days() {
 		for seed := range seeds() {
-			lost, broken, least := total(t, play(t, day, baseline.Oracle(), seed), day)
+			limit := play(t, day, baseline.Oracle(), seed)
+			chances := float64(replacements(t, limit, day))
+			lost, _, least := total(t, limit, day)
 			if lost > 0 {
 				t.Errorf("%s, seed %d: the oracle loses %d healthy members", day.Name, seed, lost)
 			}
@@ -70,7 +85,7 @@ func TestTheOracleIsTheLimit(t *testing.T) {
 				if mistaken > 0 && g.Name() == baseline.OracleWithEvidence().Name() {
 					t.Errorf("%s, seed %d: %s loses %d healthy members", day.Name, seed, g.Name(), mistaken)
 				}
-				if capacity < least-luck*float64(broken)-1e-9 {
+				if capacity < least-luck*chances-1e-9 {
 					t.Errorf("%s, seed %d: %s loses %.2f member minutes, the oracle %.2f", day.Name, seed, g.Name(), capacity, least)
 				}
 			}
@@ -93,6 +108,14 @@ func TestTheOraclesReplaceEverythingBrokenForWhichItHelps(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestTheOracleHoldsAgainAfterAPersonResumes(t *testing.T) {
+	day := find(t, "human-resumes")
+	g, _ := play(t, day, baseline.Oracle(), 1).Group("web")
+	if len(g.Suspended) != 1 || g.Suspended[0].Process != sim.ProcessHealthCheck {
+		t.Errorf("suspended in the end: %v, want HealthCheck alone", g.Suspended)
 	}
 }
 

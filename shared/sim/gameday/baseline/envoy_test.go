@@ -28,6 +28,7 @@ func TestEnvoyVectors(t *testing.T) {
 		{name: "V1 one of ten hosts may go", show: acts(rule, 1, good(7), bad(3))},
 		{name: "V1 none of nine may", show: acts(rule, 0, good(6), bad(3))},
 		{name: "V1 one of nine may with always_eject_one_host", show: acts(withOne, 1, good(6), bad(3))},
+		{name: "V1 always_eject_one_host is no second one", show: acts(withOne, 0, good(6), bad(2), some(1, "g", leaving))},
 		{name: "V1 two of twenty may", show: acts(rule, 2, good(17), bad(3))},
 		{name: "V2 rates of 50 and four times 100 make a threshold of 52", show: threshold(52, 50, 100, 100, 100, 100)},
 		{name: "V2 and the one of 50 goes", show: func(t *testing.T) {

@@ -23,7 +23,7 @@ type Machine struct {
 	Readiness      Readiness
 	// Since is when the controller first saw its present readiness.
 	Since time.Time
-	// Well is when it was last seen well; zero for a machine that never was.
+	// Well is when it was last seen well, by a look that was not left out (see calm.go); zero for a machine that never was.
 	Well time.Time
 	// Created is when it entered service, or while it is Pending when its launch began.
 	Created time.Time

@@ -21,7 +21,9 @@ type oracle struct {
 	waits bool
 	world *gameday.World
 	calm  calm
-	err   error
+	// protected are the members that scale-in does not take.
+	protected map[string]bool
+	err       error
 }
 
 // Oracle is the limit: nobody who acts by replacing members can do better.
@@ -29,8 +31,8 @@ type oracle struct {
 // It is told what is really so. In every group of the day it suspends HealthCheck, and only that, so that Auto Scaling marks nobody of its
 // own accord. A member that is truly broken it marks at the moment when it breaks, or when replacing it begins to help: when what is
 // launched in its place would come to serve. Marks on members that are sound it takes back, and when somebody resumes HealthCheck it
-// suspends it again. It holds no other process, launches nothing by itself and changes no size, so that scaling, refreshes and people have
-// their way.
+// suspends it again. Members that serve are protected from scale-in unless more serve than desired, so that it waits for replacements that
+// are under way. It holds no other process, launches nothing by itself and changes no size: scaling, refreshes and people have their way.
 //
 // What it does not know is the future: it would replace a member that is about to heal by itself. On the days of package gameday nothing
 // that is broken heals sooner than a replacement serves.
@@ -57,7 +59,7 @@ func (o *oracle) Err() error { return o.err }
 
 // Start implements gameday.Guardian.
 func (o *oracle) Start(w *gameday.World) error {
-	o.world, o.calm.groups = w, w.Day.Groups
+	o.world, o.calm.groups, o.protected = w, w.Day.Groups, map[string]bool{}
 	o.hold()
 	if o.look(); o.err != nil {
 		return fmt.Errorf("start oracle: %w", o.err)
@@ -92,10 +94,13 @@ func (o *oracle) look() {
 	cloud := o.world.Cloud
 	o.calm.is = true
 	for _, group := range o.world.Day.Groups {
-		var restore, replace []string
+		var restore, replace, serve []string
 		cloud.Look(group, func(v *sim.View) {
 			truth, _ := cloud.Truth(v.ID)
 			o.calm.is = o.calm.is && truth.Sound && v.Health == sim.Healthy
+			if truth.Serves && v.Lifecycle == sim.InService {
+				serve = append(serve, v.ID)
+			}
 			switch {
 			case v.Lifecycle == sim.Terminating:
 			case truth.Sound && v.Health == sim.Unhealthy:
@@ -104,6 +109,7 @@ func (o *oracle) look() {
 				replace = append(replace, v.ID)
 			}
 		})
+		o.protect(group, serve)
 		for _, id := range restore {
 			o.check(cloud.SetInstanceHealth(id, sim.Healthy, false))
 		}
@@ -112,6 +118,26 @@ func (o *oracle) look() {
 		}
 		for _, id := range replace {
 			o.check(cloud.SetInstanceHealth(id, sim.Unhealthy, false))
+		}
+	}
+}
+
+// protect leaves to scale-in as many of the members that serve as are more than desired, the oldest, and no other.
+func (o *oracle) protect(group string, serve []string) {
+	g, ok := o.world.Cloud.GroupBare(group)
+	if !ok {
+		o.check(&sim.NotFoundError{Kind: "group", Name: group})
+		return
+	}
+	weight := 1
+	if len(g.Members) > 0 {
+		weight = max(1, g.Members[0].Weight)
+	}
+	surplus := len(serve) - g.Desired/weight
+	for n, id := range serve {
+		if want := n >= surplus; o.protected[id] != want {
+			o.check(o.world.Cloud.SetProtection(id, want))
+			o.protected[id] = want
 		}
 	}
 }

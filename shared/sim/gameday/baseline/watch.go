@@ -88,9 +88,7 @@ func onlyEC2(cloud *sim.Cloud, group string) error {
 
 func (w *watch) plan(at time.Time, number int) {
 	w.world.Cloud.At(at, func(c *sim.Cloud) {
-		if w.calm.still(c) && !w.counts {
-			w.calm.last = at
-		} else {
+		if !w.calm.still(c) || w.counts {
 			w.look(number)
 		}
 		w.plan(at.Add(w.period), number+1)
@@ -179,9 +177,6 @@ func (w *watch) machine(v *sim.View, o sighted) Machine {
 // names a dependency does not: it says nothing of the machine), and silence makes it Unknown. A machine that is unwell in one of
 // the two ways stays so until it is well: being found both silent and unhealthy begins no new wait.
 func (w *watch) judge(s *sighting, v *sim.View, o sighted) {
-	if s.readiness == Ready {
-		s.well = latest(s.well, w.calm.last)
-	}
 	heard := !v.BeatAt.IsZero()
 	silent := heard && o.now.Sub(v.BeatAt) >= w.silence
 	s.joined = s.joined || heard || v.Target == sim.TargetHealthy && (!w.speaks[o.group] || o.look == 1)

@@ -74,16 +74,6 @@ func TestWhatTheRulesSee(t *testing.T) {
 			},
 			want: 10,
 		},
-		{
-			name: "a member on standby is left alone",
-			happen: func(t *testing.T, c *sim.Cloud) {
-				t.Helper()
-				g, _ := c.Group("web")
-				must(t, c.EnterStandby(g.Members[0].ID))
-				must(t, c.Break(g.Members[0].ID, sim.Freeze))
-			},
-			want: 0,
-		},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -109,6 +99,30 @@ func TestAMarkThatIsNotActedOnIsMadeOnce(t *testing.T) {
 	pass(c, 2*time.Hour)
 	if marks, gone := count(c, sim.EventMark), terminations(c); marks != 1 || gone != 0 {
 		t.Errorf("%d marks and %d terminations, want 1 and none", marks, gone)
+	}
+}
+
+func TestAMemberOnStandbyIsNotMarked(t *testing.T) {
+	c := fleet(t, baseline.Naive{}.Guardian())
+	pass(c, 5*time.Minute)
+	g, _ := c.Group("web")
+	must(t, c.EnterStandby(g.Members[0].ID))
+	must(t, c.Break(g.Members[0].ID, sim.Freeze))
+	pass(c, 10*time.Minute)
+	if n := count(c, sim.EventMark); n != 0 {
+		t.Errorf("%d marks, want none", n)
+	}
+}
+
+func TestAMachineThatIsUnwellInAnotherWayBeginsNoNewWait(t *testing.T) {
+	c := fleet(t, baseline.DefaultMachineHealthCheck().Guardian())
+	pass(c, 5*time.Minute)
+	breakSome(t, c, 1, sim.BrokenAgent) // silent after 40 s
+	pass(c, 200*time.Second)
+	breakSome(t, c, 1, sim.FullDisk) // and now it speaks, and says that it is unwell
+	pass(c, 180*time.Second)
+	if n := terminations(c); n != 1 {
+		t.Errorf("%d terminations 340 s after it was first silent, want 1", n)
 	}
 }
 
@@ -210,5 +224,18 @@ func TestByAgentTakesNoNoticeOfTheLoadBalancer(t *testing.T) {
 		if n := replaced(sim.FullDisk); n != 1 {
 			t.Errorf("%s replaces %d members for what the agent says, want 1", name, n)
 		}
+	}
+}
+
+func TestTheOracleLetsScaleInWaitForReplacements(t *testing.T) {
+	c := fleet(t, baseline.Oracle())
+	breakSome(t, c, 1, sim.FullDisk)
+	pass(c, 10*time.Second)
+	must(t, c.SetDesired("web", 8))
+	pass(c, 10*time.Minute)
+	s, err := c.Stats("web")
+	must(t, err)
+	if g, _ := c.Group("web"); len(g.Members) != 8 || s.WorstServing != 8 {
+		t.Errorf("%d members in the end and %d serving at worst, want 8 and 8", len(g.Members), s.WorstServing)
 	}
 }
