@@ -136,8 +136,7 @@ func (s *stack) words(n *node, depth int) string {
 func (s *stack) update(g *audit.Group, p settings) {
 	none := audit.NotSet
 	if p.props.at("AutoScalingInstanceRefresh").kind != absent {
-		// Source of the default: Auto Scaling API reference, RefreshPreferences.
-		g.RefreshMinHealthy = p.number("AutoScalingInstanceRefresh.Preferences.MinHealthyPercentage", 90)
+		g.RefreshMinHealthy = p.refresh(g, "AutoScalingInstanceRefresh.Preferences.MinHealthyPercentage")
 		return
 	}
 	rolling := p.props.at("AutoScalingRollingUpdate")

@@ -203,6 +203,19 @@ func TestAnUpdatePolicyTellsHowManyStay(t *testing.T) {
 	}
 }
 
+func TestARefreshThatStatesNothingKeepsWhatTheMaintenancePolicyKeeps(t *testing.T) {
+	text := func(least string) string {
+		return `{"Parameters": {"None": {"Type": "Number"}}, "Resources": {"G": {"Type": "AWS::AutoScaling::AutoScalingGroup", "UpdatePolicy": {"AutoScalingInstanceRefresh": {}},
+			"Properties": {"MinSize": 4, "MaxSize": 8, "InstanceMaintenancePolicy": {"MinHealthyPercentage": ` + least + `}}}}}`
+	}
+	if got := read(t, "x", text("60")).Groups[0].RefreshMinHealthy; got == nil || *got != 60 {
+		t.Errorf("it keeps %v, want 60", got)
+	}
+	if got := read(t, "x", text(`{"Ref": "None"}`)).Groups[0].RefreshMinHealthy; got != nil {
+		t.Errorf("it keeps %d although the policy is unknown", *got)
+	}
+}
+
 func TestOnlyAListenerOfTheTemplateTellsTheLoadBalancer(t *testing.T) {
 	listener := func(balancer string) string {
 		return `{"Resources": {

@@ -171,6 +171,18 @@ func (s settings) capacity(g *audit.Group, least, most, desired string) {
 	g.Desired = s.number(desired, 0)
 }
 
+// refresh is what an instance refresh keeps: where nothing is stated the maintenance policy's percentage, and without one 90. Source: Auto
+// Scaling API reference, RefreshPreferences, MinHealthyPercentage.
+func (s settings) refresh(g *audit.Group, path string) *int {
+	if v := s.props.at(path); v.kind != absent && !v.isText("") {
+		return s.number(path, 0)
+	}
+	if g.MinHealthyPercent != nil && *g.MinHealthyPercent == audit.NotSet {
+		return s.number(path, 90)
+	}
+	return g.MinHealthyPercent
+}
+
 // required is a number that the template must state.
 func (s settings) required(path string) *int {
 	if s.props.at(path).kind == absent {

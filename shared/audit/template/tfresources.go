@@ -134,7 +134,7 @@ func (p *plan) group(r *planned) {
 	none := audit.NotSet
 	g.BootSeconds, g.RefreshMinHealthy = &none, &none
 	if s.props.at("instance_refresh").kind == mapping || len(s.props.at("instance_refresh").items) > 0 {
-		g.RefreshMinHealthy = s.number("instance_refresh.preferences.min_healthy_percentage", 90)
+		g.RefreshMinHealthy = s.refresh(&g, "instance_refresh.preferences.min_healthy_percentage")
 	}
 	p.zones(&g, s)
 	p.attached(&g, s)
