@@ -15,6 +15,13 @@ type book struct {
 	answers map[string]answer
 	// owner has the reason text of each suspension that a call of ours made, by group and process.
 	owner map[string]string
+	// holds are the holds in force, by group; moved is when one began, ended or went on to another stage, and endedAt by which look one
+	// ended that was no mere observation.
+	holds   map[string]string
+	moved   map[string]move
+	endedAt map[string]time.Time
+	// firstLook is the look whose record was a group's first.
+	firstLook map[string]time.Time
 	// intent has every moment at which a hold's record meant to suspend a process, by group and process.
 	intent map[string]map[guard.Instant]bool
 	marks  []markDone
@@ -30,20 +37,58 @@ type book struct {
 	// unsound is when a member was last broken in truth.
 	unsound map[string]time.Time
 	pages   map[string]*told
+	// since is when a fact became so; oddClock are members whose own clock was ever off.
+	since    map[string]time.Time
+	oddClock map[string]bool
+	// launched are the members that came after the beginning, by group in their order, and launches what became of them.
+	launched map[string][]string
+	launches map[string]*launch
 	// policies are what layers came to, by their content.
 	policies map[string]guard.Resolution
+}
+
+// move is a change of a hold or of its stage.
+type move struct {
+	at       time.Time
+	by       *process
+	id       string
+	stage    int
+	observed bool
+}
+
+// noteHold notes what a written record says of the hold.
+func (p *process) noteHold(group string, h *guard.Hold) {
+	b, pic := p.book, p.picture(group)
+	if b.firstLook[group].IsZero() {
+		b.firstLook[group] = pic.began
+	}
+	now, was := move{at: p.cloud.Now(), by: p}, b.moved[group]
+	if h != nil {
+		now.id, now.stage, now.observed = h.ID, h.Stage, h.Observed
+	}
+	if now.id == was.id && now.stage == was.stage && now.observed == was.observed {
+		return
+	}
+	if was.id != "" && now.id == "" && !was.observed {
+		b.endedAt[group] = pic.began
+	}
+	b.moved[group] = now
 }
 
 // markDone is a mark that reached the world.
 type markDone struct {
 	at, guardAt   time.Time
 	group, member string
+	// sure says that its caller was told, seen that a look read the member as Unhealthy afterwards, and undone that somebody called it
+	// Healthy again before either: nobody can know of such a mark.
+	sure, seen, undone bool
 }
 
 func newBook() *book {
 	return &book{
-		answers: map[string]answer{}, owner: map[string]string{}, intent: map[string]map[guard.Instant]bool{}, unhealthyByUs: map[string]bool{},
+		answers: map[string]answer{}, holds: map[string]string{}, moved: map[string]move{}, endedAt: map[string]time.Time{}, firstLook: map[string]time.Time{}, owner: map[string]string{}, intent: map[string]map[guard.Instant]bool{}, unhealthyByUs: map[string]bool{},
 		badSince: map[string]time.Time{}, seenUnhealthy: map[string]time.Time{}, badLooks: map[string][]time.Time{}, unsound: map[string]time.Time{}, pages: map[string]*told{}, policies: map[string]guard.Resolution{},
+		since: map[string]time.Time{}, oddClock: map[string]bool{}, launched: map[string][]string{}, launches: map[string]*launch{},
 	}
 }
 
@@ -82,6 +127,16 @@ func (b *book) meant(group, process, reason string) bool {
 func (b *book) marked(p *process, group, member string) {
 	b.marks = append(b.marks, markDone{at: p.cloud.Now(), guardAt: p.Now(), group: group, member: member})
 	b.unhealthyByUs[member] = true
+}
+
+// markOf is the newest mark of a member, nil if there is none.
+func (b *book) markOf(member string) *markDone {
+	for i := len(b.marks) - 1; i >= 0; i-- {
+		if b.marks[i].member == member {
+			return &b.marks[i]
+		}
+	}
+	return nil
 }
 
 // clockSays takes moments that lie in the future of a clock for that clock's present, as the guard does with its own.
@@ -123,6 +178,9 @@ func (b *book) saw(pic *picture, now, guardNow time.Time) {
 		return
 	}
 	for _, m := range pic.group.Members {
+		if d := b.markOf(m.ID); m.Unhealthy && d != nil && !d.undone {
+			d.seen = true
+		}
 		if !m.Unhealthy {
 			delete(b.seenUnhealthy, m.ID)
 		} else if b.seenUnhealthy[m.ID].IsZero() {
@@ -145,6 +203,8 @@ func (b *book) saw(pic *picture, now, guardNow time.Time) {
 // watchTruth notes which members are broken in truth, and which marks of ours no longer stand.
 func (s *stage) watchTruth() {
 	now := s.cloud.Now()
+	s.watchFacts()
+	s.watchLaunches()
 	for _, g := range s.cloud.Groups() {
 		for _, m := range g.Members {
 			if t, ok := s.cloud.Truth(m.ID); ok && (!t.Sound || t.Broken != "") {
@@ -152,6 +212,9 @@ func (s *stage) watchTruth() {
 			}
 			if m.Health == sim.Healthy {
 				delete(s.book.unhealthyByUs, m.ID)
+				if d := s.book.markOf(m.ID); d != nil {
+					d.undone = d.undone || !d.sure && !d.seen
+				}
 			}
 		}
 	}

@@ -14,10 +14,10 @@ import (
 
 type badLedger struct {
 	runner.Ledger
-	// loaded changes what a load gives; unfenced writes over whatever is there; feigned says that a reservation was made.
-	loaded            func(*runner.Record)
-	region            func(*runner.RegionRecord)
-	unfenced, feigned bool
+	// loaded changes what a load gives; feigned says that a reservation was made.
+	loaded  func(*runner.Record)
+	region  func(*runner.RegionRecord)
+	feigned bool
 }
 
 func (l badLedger) Load(ctx context.Context, arn string) (runner.Record, error) {
@@ -37,25 +37,12 @@ func (l badLedger) LoadRegion(ctx context.Context) (runner.RegionRecord, error) 
 }
 
 func (l badLedger) Save(ctx context.Context, arn string, rec runner.Record) (int64, error) {
-	if l.unfenced {
-		if now, err := l.Ledger.Load(ctx, arn); err == nil {
-			rec.Version = now.Version
-		}
-	}
 	return l.Ledger.Save(ctx, arn, rec)
 }
 
 func (l badLedger) Reserve(ctx context.Context, r runner.Reservation) error {
 	if l.feigned {
 		return nil
-	}
-	if l.unfenced {
-		if now, err := l.Ledger.Load(ctx, r.Group); err == nil {
-			r.Record.Version = now.Version
-		}
-		if now, err := l.Ledger.LoadRegion(ctx); err == nil {
-			r.Region.Version = now.Version
-		}
 	}
 	return l.Ledger.Reserve(ctx, r)
 }
@@ -184,7 +171,6 @@ type planted struct {
 
 func ledgerBugs() []planted {
 	return []planted{
-		{"a ledger without a fence", ledger(badLedger{unfenced: true}), []string{"mark-twice", "budget", "in-flight", "region-budget", "page-repeated", "resume-without-record", "mark-while-held", "unhealed"}, 0},
 		{"a ledger that feigns reservations", ledger(badLedger{feigned: true}), []string{"mark-without-record"}, 0},
 		{"a ledger that forgets marks, and activities that nobody reads", func(p runner.Ports) runner.Ports {
 			p = ledger(badLedger{loaded: func(r *runner.Record) { r.State.Marks = nil }})(p)

@@ -10,7 +10,7 @@ import (
 
 // Built-in lengths of the phases.
 const (
-	defaultChaos = 2 * time.Hour
+	defaultChaos = time.Hour
 	defaultHeal  = 6 * time.Hour
 )
 
@@ -18,7 +18,7 @@ const (
 type Options struct {
 	// Seed drives every draw: the fleet, the weather, the faults and the order of the calls.
 	Seed uint64
-	// Chaos is the length of the first phase, in virtual time; 0 means two hours.
+	// Chaos is the length of the first phase, in virtual time; 0 means one hour.
 	Chaos time.Duration
 	// Heal bounds the second phase, in virtual time; 0 means six hours. It ends as soon as the fleet is whole.
 	Heal time.Duration
@@ -30,6 +30,8 @@ type Options struct {
 	// Spoil, when set, replaces the ports of every process: a planted bug between the runner and the world, which the rules must
 	// find.
 	Spoil func(runner.Ports) runner.Ports
+	// Unfenced and UnfencedRegion take the condition on the version off every write of a group's item, and of the Region's.
+	Unfenced, UnfencedRegion bool
 	// Log, when set, receives one line for each call of a process and each change of the weather.
 	Log func(line string)
 }
@@ -63,18 +65,20 @@ type Result struct {
 	Counts Counts
 }
 
-// Counts are what happened in a run.
+// Counts are what happened in a run. Acts are incidents, Traps members that broke beside a reason not to mark them.
 type Counts struct {
-	Runs, Calls, Faults, Crashes, Races                      int
-	Marks, Restores, Suspends, Resumes, Pages, Repeats, Acts int
+	Runs, Calls, Faults, Crashes, Races, Traps, Acts    int
+	Marks, Holds, Releases, Restores, Suspends, Resumes int
+	Pages, Repeats                                      int
 }
 
 // Add sums two counts.
 func (c Counts) Add(d Counts) Counts {
 	return Counts{
 		Runs: c.Runs + d.Runs, Calls: c.Calls + d.Calls, Faults: c.Faults + d.Faults, Crashes: c.Crashes + d.Crashes, Races: c.Races + d.Races,
-		Marks: c.Marks + d.Marks, Restores: c.Restores + d.Restores, Suspends: c.Suspends + d.Suspends, Resumes: c.Resumes + d.Resumes,
-		Pages: c.Pages + d.Pages, Repeats: c.Repeats + d.Repeats, Acts: c.Acts + d.Acts,
+		Traps: c.Traps + d.Traps, Acts: c.Acts + d.Acts, Marks: c.Marks + d.Marks, Holds: c.Holds + d.Holds, Releases: c.Releases + d.Releases,
+		Restores: c.Restores + d.Restores, Suspends: c.Suspends + d.Suspends, Resumes: c.Resumes + d.Resumes,
+		Pages: c.Pages + d.Pages, Repeats: c.Repeats + d.Repeats,
 	}
 }
 

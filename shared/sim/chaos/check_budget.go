@@ -55,7 +55,7 @@ func whyBudget(m *markSeen) string {
 func (m *markSeen) marksWithin(window time.Duration, group string) int {
 	n := 0
 	for _, d := range m.book.marks {
-		if (group == "" || d.group == group) && m.Now().Sub(d.guardAt) < window-blur {
+		if (group == "" || d.group == group) && !d.undone && m.Now().Sub(d.guardAt) < window-blur {
 			n++
 		}
 	}
@@ -69,20 +69,11 @@ func (m *markSeen) foreignWithin(window time.Duration) int {
 		if seen := m.book.seenUnhealthy[a.Member]; !seen.IsZero() && seen.Before(at) {
 			at = seen
 		}
-		if a.HealthTermination() && !m.book.everMarked(a.Member) && m.Now().Sub(at) < window-blur {
+		if a.HealthTermination() && m.book.markOf(a.Member) == nil && m.Now().Sub(at) < window-blur {
 			n++
 		}
 	}
 	return n
-}
-
-func (b *book) everMarked(member string) bool {
-	for _, d := range b.marks {
-		if d.member == member {
-			return true
-		}
-	}
-	return false
 }
 
 func whyRegionBudget(m *markSeen) string {

@@ -33,7 +33,7 @@ func (p *process) checkRestore(group, member string) {
 	if why := modeForbids(p.policy(group)); why != "" {
 		p.violate(p, "call-in-mode", "restore of %s: %s", member, why)
 	}
-	if pic.rec.State.Hold == nil {
+	if pic.rec.State.Hold == nil && pic.prior.State.Hold == nil { // the look that ends a hold may still restore
 		p.violate(p, "restore-without-hold", "restore of %s in %s: no hold is recorded", member, group)
 	}
 	if why := p.blindTo(pic); why != "" {
@@ -77,6 +77,9 @@ func (p *process) checkResume(group string, processes []string) {
 	}
 	if slices.Contains(processes, guard.ProcessReplaceUnhealthy) {
 		p.checkBacklog(group, pol)
+		if why := p.overruled(group); why != "" {
+			p.violate(p, "resume-overruled", "resume of %v in %s: %s", processes, group, why)
+		}
 	}
 	for _, d := range pol.Dependencies {
 		a := p.alarms[d.Alarm]

@@ -13,6 +13,9 @@ import (
 // that differ by seconds.
 const blur = lifetime + 40*time.Second
 
+// apart is how far the clocks of two processes may differ.
+const apart = 8 * time.Second
+
 // soundFor is how long a member must have been sound before a mark of it is called the loss of a healthy member: its witnesses
 // need that long to say so.
 const soundFor = 6 * time.Minute
@@ -48,11 +51,15 @@ func markRules() []rule {
 		{"mark-of-fenced-member", whyFenced},
 		{"mark-against-action", whyAction},
 		{"mark-while-held", whyHeld},
+		{"mark-overruled", func(m *markSeen) string { return m.overruled(m.group) }},
 		{"mark-with-dependency", whyDependency},
 		{"mark-while-refreshing", whyRefreshing},
 		{"mark-without-replacement", whyCannotReplace},
 		{"mark-twice", whyWaiting},
 		{"mark-of-one-witness", whyOneWitness},
+		{"mark-of-silence", whySilence},
+		{"mark-while-not-converging", whyNotConverging},
+		{"mark-against-truth", whyTruth},
 		{"mark-unconfirmed", whyUnconfirmed},
 		{"mark-of-last-instance", whyLast},
 		{"in-flight", whyInFlight},
@@ -129,21 +136,28 @@ func whyGap(m *markSeen) string {
 	if last == 0 {
 		return "the first look of all"
 	}
-	if gap := m.Now().Sub(last.Time()); gap > 3*interval+blur {
+	if gap := m.pic.began.Add(m.skew).Sub(last.Time()); gap > 3*interval {
 		return "the first look after " + gap.String()
 	}
 	return ""
 }
 
+// whyGrace checks every grace against the true times of the looks. A stepped clock makes the guard's ages others.
 func whyGrace(m *markSeen) string {
 	now, ok := m.cloud.Instance(m.id)
-	if !ok || now.EnteredInService.IsZero() {
+	if !ok || now.EnteredInService.IsZero() || !m.book.steady(m.stage) {
 		return ""
 	}
-	age, grace := m.cloud.Now().Sub(now.EnteredInService), time.Duration(m.pol.BootGraceSeconds)*time.Second
-	// A stepped clock makes the guard's age of a member another one.
-	if m.book.steady(m.stage) && age < max(grace, m.pic.group.Grace) {
-		return fmt.Sprintf("%s in service, its grace is %s", age, max(grace, m.pic.group.Grace))
+	grace := max(time.Duration(m.pol.BootGraceSeconds)*time.Second, m.pic.group.Grace)
+	since := func(at time.Time) time.Duration { return m.pic.began.Sub(at) + apart }
+	if age := since(now.EnteredInService); age < grace {
+		return fmt.Sprintf("%s in service, its grace is %s", age, grace)
+	}
+	if first := m.book.firstLook[m.group]; since(first) < grace && now.EnteredInService.Before(first) {
+		return fmt.Sprintf("%s after the first look of all, its grace is %s", since(first), grace)
+	}
+	if ended := m.book.endedAt[m.group]; !ended.IsZero() && since(ended) < grace {
+		return fmt.Sprintf("%s after a hold, its grace is %s", since(ended), grace)
 	}
 	return ""
 }

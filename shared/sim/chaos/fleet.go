@@ -40,6 +40,7 @@ type fleet struct {
 	groups []*member
 	byARN  map[string]string
 	zones  []string
+	alarm  sim.AlarmSpec
 	// defaults is the layer of all groups; mode is the switch; tableDown says that no call to the ledger works.
 	defaults  document
 	mode      string
@@ -50,6 +51,8 @@ type fleet struct {
 type member struct {
 	name, arn        string
 	declared, edited document
+	// wellAt is when nothing was the matter with it last.
+	wellAt time.Time
 	// action is the declared one.
 	action string
 	// broken is an operator's layer that is no valid document, "" for none.
@@ -113,9 +116,10 @@ func newFleet(c *sim.Cloud, d dice) (*fleet, error) {
 	for _, z := range []string{"a", "b", "c"}[:d.between(1, 3)] {
 		f.zones = append(f.zones, "us-east-1"+z)
 	}
-	if err := c.PutAlarm(sim.AlarmSpec{
+	f.alarm = sim.AlarmSpec{
 		Name: alarmName, Dependency: dependency, Period: pick(d, 10*time.Second, time.Minute), Evaluations: d.between(1, 3), Since: c.Now().Add(-24 * time.Hour),
-	}); err != nil {
+	}
+	if err := c.PutAlarm(f.alarm); err != nil {
 		return nil, fmt.Errorf("put alarm: %w", err)
 	}
 	for _, name := range []string{"alpha", "beta", "gamma"}[:d.between(1, 3)] {
@@ -127,7 +131,7 @@ func newFleet(c *sim.Cloud, d dice) (*fleet, error) {
 }
 
 func (f *fleet) add(c *sim.Cloud, d dice, name string) error {
-	size := pick(d, 1, 2, 3, 4, 4, 5, 6, 6, 8, 8, 12, 12, 24, 44)
+	size := pick(d, 1, 1, 2, 3, 4, 4, 5, 6, 6, 8, 8, 12, 12, 24, 40)
 	weight := pick(d, 1, 1, 1, 2)
 	if _, err := c.CreateTargetGroup(sim.TargetGroupSpec{
 		Name: name, Path: pick(d, sim.PathLocal, sim.PathLocal, sim.PathDeep, sim.PathOwn), Dependencies: []string{dependency},
@@ -139,7 +143,7 @@ func (f *fleet) add(c *sim.Cloud, d dice, name string) error {
 	spec := sim.GroupSpec{
 		Name: name, Tags: map[string]string{tagGuard: "true"}, Desired: size * weight, Weight: weight, Min: 0, Max: 2*size*weight + 2*weight, Zones: f.zones,
 		HealthCheckTypes: []string{"EC2"}, Grace: d.span(0, 5*time.Minute).Truncate(time.Second), TargetGroups: []string{name},
-		LaunchTime: d.span(20*time.Second, 90*time.Second), WarmUp: d.span(10*time.Second, 60*time.Second), SteadyFor: 24 * time.Hour, Uses: []string{dependency},
+		LaunchTime: launchTime(d), WarmUp: d.span(10*time.Second, 60*time.Second), SteadyFor: 24 * time.Hour, Uses: []string{dependency},
 	}
 	if d.chance(0.5) { // a grace that covers the warm-up and the checks after it: a shorter one replaces for ever, with nobody's help
 		spec.HealthCheckTypes, spec.Grace = []string{"EC2", "ELB"}, d.span(4*time.Minute, 6*time.Minute).Truncate(time.Second)
@@ -152,32 +156,49 @@ func (f *fleet) add(c *sim.Cloud, d dice, name string) error {
 	}
 	g, _ := c.Group(name)
 	owner := declared(d)
+	if size >= 40 && d.chance(0.7) { // large enough for two slots: the policy takes them
+		maps.Copy(owner, settings{"marks_per_10_minutes": 100, "marks_per_hour": 100, "marks_per_day": 100, "max_in_flight": 100, "rolling_percent": 100, "onset_count": 100})
+	}
 	action, _ := owner["action"].(string)
-	f.groups = append(f.groups, &member{name: name, arn: g.ARN, declared: owner.raw(), action: action})
+	f.groups = append(f.groups, &member{name: name, arn: g.ARN, declared: owner.raw(), action: action, wellAt: c.Now()})
 	f.byARN[g.ARN] = name
 	return nil
 }
 
-// declared draws the layer that an owner declares. About half of the fleets hold so reluctantly that limits and gates are met.
+// launchTime is short in most groups; in some a slot stays taken for longer than a window of the budget, in a few for longer than a
+// member may be Pending.
+func launchTime(d dice) time.Duration {
+	switch {
+	case d.chance(0.03):
+		return 18 * time.Minute
+	case d.chance(0.08):
+		return d.span(8*time.Minute, 14*time.Minute)
+	}
+	return d.span(20*time.Second, 90*time.Second)
+}
+
+// declared draws the layer that an owner declares. Most of the fleets hold so reluctantly that limits and gates are met.
 func declared(d dice) settings {
 	s := settings{
-		"boot_grace_seconds": pick(d, 60, 120, 300), "confirm_sweeps": pick(d, 1, 2, 2, 3), "quiet_seconds": pick(d, 120, 300, 600),
+		"boot_grace_seconds": pick(d, 60, 120, 300), "confirm_sweeps": pick(d, 1, 1, 2, 3), "quiet_seconds": pick(d, 120, 300, 600),
 		"disagree_seconds": pick(d, 300, 900), "page_repeat_seconds": pick(d, 600, 1800), "deferred_page_seconds": pick(d, 300, 900),
 		"hold_max_seconds": pick(d, 600, 1200, 3600, 86400), "hold_exit": pick(d, guard.ExitOperator, guard.ExitPaced),
-		"first_heartbeat_seconds": pick(d, 300, 900), "action": guard.ActionReplace, "self_report_alone": d.chance(0.2), "act_on_last_instance": d.chance(0.3),
-		"marks_per_10_minutes": pick(d, 1, 1, 100), "marks_per_hour": pick(d, 2, 3, 100), "marks_per_day": pick(d, 4, 8, 100), "max_in_flight": pick(d, 1, 1, 100),
+		"first_heartbeat_seconds": pick(d, 300, 900), "action": guard.ActionReplace, "self_report_alone": d.chance(0.2), "act_on_last_instance": d.chance(0.4), "rolling_window_seconds": pick(d, 600, 1200, 3600), "converge_failures": pick(d, 1, 1, 2),
+		"marks_per_10_minutes": pick(d, 1, 1, 100), "marks_per_hour": pick(d, 2, 3, 100), "marks_per_day": pick(d, 1, 2, 8, 100), "max_in_flight": pick(d, 1, 1, 100),
 	}
-	if d.chance(0.5) {
+	if d.chance(0.75) {
 		maps.Copy(s, settings{"correlated_percent": 50, "correlated_min": pick(d, 2, 6, 10), "zone_percent": 100, "onset_count": 100, "rolling_percent": 100})
 	}
-	if d.chance(0.15) {
+	if d.chance(0.12) {
 		s["action"] = pick(d, guard.ActionHoldOnly, guard.ActionAlertOnly)
 	}
-	if d.chance(0.2) {
+	switch d.IntN(10) {
+	case 0:
 		s["capacity_loss_percent_max"] = pick(d, 5, 20)
-	}
-	if d.chance(0.2) {
+	case 1:
 		s["min_healthy_percent"] = pick(d, 90, 100)
+	case 2, 3, 4:
+		s["capacity_loss_percent_max"], s["min_healthy_percent"] = 100, 0
 	}
 	if d.chance(0.2) {
 		s["hold_processes"] = []string{guard.ProcessReplaceUnhealthy, guard.ProcessHealthCheck}

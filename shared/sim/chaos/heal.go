@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,15 +13,17 @@ import (
 // Times of the heal phase. What broke alone is Holdfast's; after peopleMend an owner mends all but one of what is broken in each
 // group, and after peopleHelp also what Holdfast may not repair.
 const (
-	peopleMend = 15 * time.Minute
-	peopleHelp = 90 * time.Minute
+	peopleMend = 5 * time.Minute
+	peopleHelp = 45 * time.Minute
 	wholeFor   = 3
 )
 
 // heal is the second phase: the faults stop, and the fleet must become whole.
 func (s *stage) heal() {
-	s.chaotic, s.level, s.skew = false, 0, 0
-	s.endIncidents(s.cloud.Now().Add(24 * time.Hour))
+	s.chaotic, s.silent, s.level, s.skew = false, false, 0, 0
+	for len(s.ends) > 0 { // what begins now ends at once as well
+		s.endIncidents(s.cloud.Now().Add(24 * time.Hour))
+	}
 	s.fleet.mode, s.fleet.tableDown = guard.ModeAct, false
 	for _, g := range s.fleet.groups {
 		g.edited, g.broken = nil, ""
@@ -29,6 +32,7 @@ func (s *stage) heal() {
 	start, whole := s.cloud.Now(), 0
 	for s.cloud.Now().Sub(start) < s.o.Heal && whole < wholeFor && len(s.violations) == 0 && s.err == nil {
 		s.help(s.cloud.Now().Sub(start))
+		s.watchTruth()
 		s.sweep()
 		s.until(s.cloud.Now().Add(interval))
 		s.watchTruth()
@@ -45,7 +49,7 @@ func (s *stage) heal() {
 func (s *stage) help(after time.Duration) {
 	for _, g := range s.fleet.groups {
 		st := s.state(g.name)
-		if h := st.Hold; h != nil && (h.Sticky || h.Conflict) && h.ReleaseBy == "" && after >= 5*time.Minute && after%(10*time.Minute) == 0 {
+		if h := st.Hold; h != nil && (h.Sticky || h.Conflict) && h.ReleaseBy == "" && after >= 2*time.Minute && after%(5*time.Minute) == 2*time.Minute {
 			s.ask(g.name, guard.RequestRelease)
 		}
 		s.resumeForeign(g)
@@ -78,6 +82,9 @@ func (f *fleet) spared(name string) bool {
 
 // mend repairs a member by hand; a bad version is mended where it runs.
 func (s *stage) mend(group, id string, t sim.Truth) {
+	if t.Broken == "" && !t.BadVersion {
+		return
+	}
 	s.log("a person mends %s", id)
 	if t.BadVersion {
 		s.try(s.cloud.SetLaunchTemplate(group, badVersion, false))
@@ -97,7 +104,8 @@ func (s *stage) vouch(g *member, m sim.Member, after time.Duration) {
 
 // resumeForeign resumes by hand what a page has called foreign.
 func (s *stage) resumeForeign(g *member) {
-	for process := range s.suspendedNow(g.name) {
+	suspended := s.suspendedNow(g.name)
+	for _, process := range slices.Sorted(maps.Keys(suspended)) {
 		if told := s.book.pages[key(g.name, guard.PageForeignSuspension, process)]; told != nil && s.isForeign(g.name, process) {
 			s.log("a person resumes %s of %s", process, g.name)
 			s.try(s.cloud.ResumeProcesses(g.name, []string{process}))
@@ -126,8 +134,9 @@ func (s *stage) unwhole() []string {
 		for _, p := range st.Unsent {
 			say("%s: page %s %s was not delivered", g.name, p.Key, p.Subject)
 		}
-		for process, reason := range s.suspendedNow(g.name) {
-			say("%s: %s is suspended: %s", g.name, process, reason)
+		suspended := s.suspendedNow(g.name)
+		for _, process := range slices.Sorted(maps.Keys(suspended)) {
+			say("%s: %s is suspended: %s", g.name, process, suspended[process])
 		}
 		now, _ := s.cloud.Group(g.name)
 		serving := 0

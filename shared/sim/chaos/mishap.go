@@ -3,9 +3,12 @@ package chaos
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/fault"
+	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/memledger"
+	"github.com/holdfast-aws/holdfast/shared/runner"
 )
 
 // The names of the calls that are not the ledger's own.
@@ -74,19 +77,47 @@ func isLedger(op string) bool {
 
 func failed(kind error) error { return fmt.Errorf("as the dice say: %w", kind) }
 
+// hotCalls is how many calls of a process are hot after one that reserves, holds or releases: the second look, the call and its record.
+const hotCalls = 9
+
+// heat makes the next calls of a process more likely to go wrong and slow, and may send a rival after it that finds an operator's
+// request, because what it does now matters.
+func (p *process) heat(group string) {
+	if !p.chaotic || p.o.Calm || p.hot > 0 {
+		return
+	}
+	p.hot = hotCalls
+	if !p.order.chance(p.climate.hot) {
+		return
+	}
+	if p.order.chance(0.4) {
+		p.ask(group, pick(p.order, guard.RequestHold, guard.RequestHold, guard.RequestRelease))
+	}
+	req := runner.Request{Run: p.nextRun(), Trigger: runner.TriggerManual, Groups: p.fleet.names()}
+	if p.order.chance(0.7) {
+		req.Groups = []string{group}
+	}
+	p.plan(p.cloud.Now().Add(p.order.span(0, time.Second)), req)
+}
+
 // mishap draws what goes wrong at one call.
-func (s *stage) mishap(op string) mishap {
-	if s.o.Calm || !s.chaotic {
+func (p *process) mishap(op string) mishap {
+	if p.o.Calm || !p.chaotic {
 		return mishap{}
 	}
-	d := s.faults
-	if isLedger(op) && s.fleet.tableDown {
+	d := p.faults
+	if isLedger(op) && p.fleet.tableDown {
 		return mishap{before: failed(pick(d, fault.Throttled, fault.Unknown, fault.Refused))}
 	}
-	if !d.chance(s.level) {
+	level := p.level
+	if p.hot > 0 {
+		p.hot--
+		level = max(level, p.climate.hot)
+	}
+	if !d.chance(level) {
 		return mishap{}
 	}
-	s.counts.Faults++
+	p.counts.Faults++
 	switch {
 	case d.chance(0.04):
 		return mishap{crashBefore: true}
@@ -102,7 +133,7 @@ func readMishap(d dice) mishap {
 	switch d.IntN(6) {
 	case 0, 1:
 		return mishap{stale: true}
-	case 2:
+	case 2, 3:
 		return mishap{partial: true}
 	}
 	return mishap{before: failed(pick(d, fault.Throttled, fault.Unknown, fault.Refused, fault.Partial))}

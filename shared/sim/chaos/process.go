@@ -23,6 +23,10 @@ type process struct {
 	grant  chan struct{}
 
 	crashed, ended, raced bool
+	// hot is how many of the next calls are those that matter.
+	hot int
+	// done is when its last call took effect.
+	done time.Time
 
 	// What it has read so far.
 	pictures  map[string]*picture
@@ -34,11 +38,12 @@ type process struct {
 
 // picture is what a process has read of one group.
 type picture struct {
-	// group has everything of the newest Details and Beats; at is when, looks counts them.
+	// group has everything of the newest Details and Beats. began is the true moment by which the runner judges it, which is when it
+	// asked for the details; looks counts them.
 	group    guard.Group
 	reads    guard.Reads
 	beatsErr error
-	at       time.Time
+	began    time.Time
 	looks    int
 	// suspended are the suspensions as last read, also after a suspension of its own.
 	suspended []guard.Suspension
@@ -47,6 +52,8 @@ type picture struct {
 	loadErr    error
 	// unwritten says that a write of the item failed.
 	unwritten bool
+	// claimedAt is when its first write took effect, actFrom when the last call before its first mark or resume did.
+	claimedAt, actFrom time.Time
 	// reserved are the members that it has reserved, by the number of looks before.
 	reserved map[string]int
 	// policy is what policy has found, nil before it was asked.
@@ -123,6 +130,7 @@ func (p *process) call(op, about string, effect func(mishap) error) error {
 		p.log("%s %s %s: %s", p.name, op, about, m)
 		return m.before
 	}
+	defer func(at time.Time) { p.done = at }(p.cloud.Now())
 	err := effect(m)
 	if m.twice && err == nil {
 		err = effect(m)
@@ -148,7 +156,11 @@ func (p *process) Load(ctx context.Context, arn string) (rec runner.Record, err 
 // Save writes a group's item.
 func (p *process) Save(ctx context.Context, arn string, rec runner.Record) (version int64, err error) {
 	name := p.fleet.name(arn)
+	if moves(p.picture(name).prior.State.Hold, rec.State.Hold) {
+		p.heat(name)
+	}
 	err = p.call("save", name, func(mishap) (err error) {
+		rec.Version = p.fence(arn, rec.Version)
 		if version, err = p.ledger.Save(ctx, arn, rec); err == nil {
 			p.wrote(name, rec)
 		}
@@ -158,10 +170,61 @@ func (p *process) Save(ctx context.Context, arn string, rec runner.Record) (vers
 	return version, err
 }
 
+// fence is the version on which a write of a group's item is conditional: the writer's own, or without a fence whatever is there.
+func (s *stage) fence(arn string, own int64) int64 {
+	if !s.o.Unfenced {
+		return own
+	}
+	rec, err := s.ledger.Load(s.ctx, arn)
+	if err != nil {
+		s.fail(err)
+	}
+	return rec.Version
+}
+
+func (s *stage) fenceRegion(own int64) int64 {
+	if !s.o.UnfencedRegion {
+		return own
+	}
+	rec, err := s.ledger.LoadRegion(s.ctx)
+	if err != nil {
+		s.fail(err)
+	}
+	return rec.Version
+}
+
+// moves says that a hold begins, ends, or goes on to another stage.
+func moves(was, now *guard.Hold) bool {
+	return (was == nil) != (now == nil) || now != nil && now.Stage != was.Stage
+}
+
 func (p *process) wrote(name string, rec runner.Record) {
 	rec.Version++
-	p.picture(name).rec = rec
+	p.count(name, rec.State.Hold)
+	p.noteHold(name, rec.State.Hold)
+	pic := p.picture(name)
+	if pic.claimedAt.IsZero() {
+		pic.claimedAt = p.cloud.Now()
+	}
+	pic.rec = rec
 	p.book.intents(name, rec.State)
+}
+
+// count counts holds that begin and end.
+func (p *process) count(name string, now *guard.Hold) {
+	id := ""
+	if now != nil {
+		id = now.ID
+	}
+	switch was := p.book.holds[name]; {
+	case was == id:
+		return
+	case id != "":
+		p.counts.Holds++
+	default:
+		p.counts.Releases++
+	}
+	p.book.holds[name] = id
 }
 
 // LoadRegion reads the Region's item.
@@ -173,7 +236,11 @@ func (p *process) LoadRegion(ctx context.Context) (rec runner.RegionRecord, err 
 
 // SaveRegion writes the Region's item.
 func (p *process) SaveRegion(ctx context.Context, rec runner.RegionRecord) (version int64, err error) {
-	err = p.call("save region", "", func(mishap) (err error) { version, err = p.ledger.SaveRegion(ctx, rec); return err })
+	err = p.call("save region", "", func(mishap) (err error) {
+		rec.Version = p.fenceRegion(rec.Version)
+		version, err = p.ledger.SaveRegion(ctx, rec)
+		return err
+	})
 	return version, err
 }
 
@@ -181,7 +248,9 @@ func (p *process) SaveRegion(ctx context.Context, rec runner.RegionRecord) (vers
 func (p *process) Reserve(ctx context.Context, r runner.Reservation) error {
 	name := p.fleet.name(r.Group)
 	pic := p.picture(name)
+	p.heat(name)
 	err := p.call("reserve", name, func(mishap) error {
+		r.Record.Version, r.Region.Version = p.fence(r.Group, r.Record.Version), p.fenceRegion(r.Region.Version)
 		if err := p.ledger.Reserve(ctx, r); err != nil {
 			return err
 		}
@@ -203,12 +272,13 @@ func (p *process) PutAction(ctx context.Context, a runner.ActionRecord) error {
 // Mark sets a member Unhealthy.
 func (p *process) Mark(ctx context.Context, member string) error {
 	again := false
-	return p.call(opMark, member, func(mishap) error {
+	err := p.call(opMark, member, func(mishap) error {
 		g := p.groupOf(member)
 		if again { // the network repeats what was judged already
 			return p.world.Mark(ctx, member)
 		}
 		again = true
+		p.acts(g)
 		p.checkMark(g, member)
 		err := p.world.Mark(ctx, member)
 		if err == nil {
@@ -217,6 +287,17 @@ func (p *process) Mark(ctx context.Context, member string) error {
 		}
 		return err
 	})
+	if d := p.book.markOf(member); err == nil && d != nil {
+		d.sure = true
+	}
+	return err
+}
+
+// acts notes the last moment at which this process could still be told otherwise.
+func (p *process) acts(group string) {
+	if pic := p.picture(group); pic.actFrom.IsZero() {
+		pic.actFrom = p.done
+	}
 }
 
 // groupOf is the group of a member as this process has read it.
@@ -266,6 +347,7 @@ func (p *process) Suspend(ctx context.Context, group string, processes []string)
 // Resume resumes processes.
 func (p *process) Resume(ctx context.Context, group string, processes []string) error {
 	return p.call(opResume, fmt.Sprint(group, processes), func(mishap) error {
+		p.acts(group)
 		p.checkResume(group, processes)
 		p.counts.Resumes++
 		return p.world.Resume(ctx, group, processes)
@@ -298,5 +380,9 @@ func (p *process) Page(_ context.Context, n runner.Notice) error {
 	return err
 }
 
-// Report takes nothing: records are not judged, calls are.
-func (p *process) Report(context.Context, runner.Report) {}
+// Report takes the record of a look into the log; records are not judged, calls are.
+func (p *process) Report(_ context.Context, r runner.Report) {
+	for _, d := range r.Verdict.Deferred {
+		p.log("%s defers %s of %s: %s %d/%d, broken %v", p.name, d.Member, r.Group, d.Reason, d.Have, d.Limit, d.Broken)
+	}
+}

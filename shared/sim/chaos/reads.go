@@ -73,6 +73,7 @@ func (p *process) Group(ctx context.Context, name string) (out guard.Group, err 
 // Details adds what else there is to a group.
 func (p *process) Details(ctx context.Context, g guard.Group) (guard.Group, guard.Reads) {
 	pic := p.picture(g.Name)
+	pic.began = p.cloud.Now()
 	var reads guard.Reads
 	full := g
 	err := p.call(opDetails, g.Name, func(m mishap) error {
@@ -87,7 +88,7 @@ func (p *process) Details(ctx context.Context, g guard.Group) (guard.Group, guar
 	if err != nil {
 		full, reads = g, guard.Reads{Targets: err.Error(), Activities: err.Error(), OptOuts: err.Error()}
 	}
-	pic.group, pic.reads, pic.at = full, reads, p.cloud.Now()
+	pic.group, pic.reads = full, reads
 	pic.looks++
 	return full, reads
 }
@@ -167,7 +168,7 @@ func (p *process) Beats(ctx context.Context, g guard.Group) (map[string]guard.Be
 	for i := range pic.group.Members {
 		pic.group.Members[i].Beat = out[pic.group.Members[i].ID]
 	}
-	p.book.saw(pic, p.cloud.Now(), p.Now())
+	p.book.saw(pic, pic.began, pic.began.Add(p.skew))
 	return out, err
 }
 

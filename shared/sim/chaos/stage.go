@@ -33,8 +33,12 @@ type stage struct {
 	order, faults, weather dice
 	// chaotic says that the first phase lasts; level is the share of calls that go wrong at present, climate how stormy the seed is.
 	chaotic bool
+	// began is the first moment of all.
+	began   time.Time
 	level   float64
 	climate climate
+	// silent says that no scheduled look comes.
+	silent bool
 	// skew is how far the guard's clock is off.
 	skew time.Duration
 	// stepped and leapt say that the guard's clock was ever off by more than a few seconds, or minutes; zonesDown are the zones that are lost.
@@ -74,8 +78,9 @@ func newStage(ctx context.Context, o Options) (*stage, error) {
 	d := newDice(o.Seed, "fleet")
 	s.cloud = sim.NewCloud(sim.Config{
 		Seed: o.Seed, SampleEvery: 24 * time.Hour, MarksRecover: d.chance(0.5), ResumeBurst: pick(d, sim.BurstAll, sim.BurstPaced),
+		ReactAfter: pick(d, time.Second, time.Second, time.Second, 100*time.Second, 4*time.Minute),
 	})
-	s.world = drive.Open(s.cloud)
+	s.world, s.began = drive.Open(s.cloud), s.cloud.Now()
 	var err error
 	if s.fleet, err = newFleet(s.cloud, d); err != nil {
 		return nil, err
@@ -140,8 +145,14 @@ func (s *stage) sweep() {
 		s.plan(now, req)
 		return
 	}
-	if s.order.chance(0.03) {
+	if s.silent || s.order.chance(0.02) {
 		return // a schedule that did not fire
+	}
+	if s.order.chance(0.15) { // one run for each group, all at once
+		for _, name := range s.fleet.names() {
+			s.plan(now.Add(s.order.span(0, 300*time.Millisecond)), runner.Request{Run: s.nextRun(), Trigger: runner.TriggerManual, Groups: []string{name}})
+		}
+		return
 	}
 	s.plan(now, req)
 	if s.order.chance(0.1) { // an event that is delivered twice
@@ -191,7 +202,7 @@ func (s *stage) step(p *process) {
 		p.grant <- struct{}{}
 	}
 	if alive := <-p.events; alive {
-		p.at = s.cloud.Now().Add(s.pace())
+		p.at = s.cloud.Now().Add(s.pace(p))
 		return
 	}
 	p.ended = true
@@ -204,10 +215,12 @@ func (s *stage) step(p *process) {
 }
 
 // pace is how long a call takes.
-func (s *stage) pace() time.Duration {
+func (s *stage) pace(p *process) time.Duration {
 	switch {
 	case !s.chaotic || s.o.Calm:
 		return 20 * time.Millisecond
+	case p.hot > 0 && s.order.chance(s.climate.hot/2):
+		return s.order.span(time.Second, 10*time.Second)
 	case s.order.chance(0.01):
 		return s.order.span(2*time.Second, 30*time.Second)
 	}
@@ -226,6 +239,11 @@ func (s *stage) endAll() {
 // chaos is the first phase.
 func (s *stage) chaos() {
 	end := s.cloud.Now().Add(s.o.Chaos)
+	s.forecast()
+	if s.weather.chance(0.3) { // what broke before the first look of all
+		s.spring(pick(s.weather, s.fleet.groups...))
+		s.until(s.cloud.Now().Add(s.order.span(interval, 6*interval)))
+	}
 	s.until(s.cloud.Now().Add(s.order.span(0, interval)))
 	for s.cloud.Now().Before(end) && len(s.violations) == 0 && s.err == nil {
 		s.blow()

@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/guard"
@@ -12,20 +11,29 @@ import (
 // badVersion is the version of a launch template that never becomes healthy.
 const badVersion = 2
 
-// climate is how stormy a seed is: the chance of an incident in a minute, the share of those in which one member breaks alone, and
-// the usual share of calls that go wrong.
-type climate struct{ rate, alone, level float64 }
+// climate is how stormy a seed is: the chances of a trap and of an incident in a minute, the share of incidents in which one member
+// breaks alone, the usual share of calls that go wrong, and the share of those on the calls that mark, hold or release.
+type climate struct{ traps, rate, alone, level, hot float64 }
+
+// forecast draws the climate of a seed.
+func (s *stage) forecast() {
+	d := s.weather
+	s.climate = climate{
+		traps: pick(d, 0.3, 0.6, 0.9), rate: pick(d, 0.01, 0.04, 0.2), alone: pick(d, 0.2, 0.5), level: pick(d, 0.001, 0.005, 0.03),
+		hot: pick(d, 0, 0.05, 0.15, 0.3),
+	}
+	s.level = s.climate.level
+}
 
 // blow ends what is over, and lets something new happen.
 func (s *stage) blow() {
 	s.endIncidents(s.cloud.Now())
 	d := s.weather
-	if s.climate == (climate{}) {
-		s.climate = climate{rate: pick(d, 0.05, 0.15, 0.4), alone: pick(d, 0.3, 0.7, 0.9), level: pick(d, 0.002, 0.01, 0.05)}
-	}
-	if s.level == 0 || d.chance(0.1) {
+	if d.chance(0.1) {
 		s.level = s.climate.level * pick(d, 0.5, 1, 4)
 	}
+	g := pick(d, s.fleet.groups...)
+	s.meet(g)
 	if !d.chance(s.climate.rate) {
 		return
 	}
@@ -33,21 +41,22 @@ func (s *stage) blow() {
 	if !d.chance(s.climate.alone) {
 		w = pick(d, weathers()...)
 	}
-	g := pick(d, s.fleet.groups...)
 	s.counts.Acts++
 	s.log("weather: %s, %s", w.name, g.name)
 	w.do(s, g)
 }
 
 func (s *stage) endIncidents(now time.Time) {
-	s.ends = slices.DeleteFunc(s.ends, func(e ending) bool {
+	due := s.ends
+	s.ends = nil
+	for _, e := range due {
 		if e.at.After(now) {
-			return false
+			s.ends = append(s.ends, e)
+			continue
 		}
-		s.log("weather ends: %s", e.what)
+		s.log("weather: now %s", e.what)
 		e.do()
-		return true
-	})
+	}
 }
 
 // lasts plans the end of an incident within the given number of minutes.
@@ -69,10 +78,7 @@ func weathers() []weatherKind {
 			}
 		}},
 		{"a member is mended", func(s *stage, g *member) { s.one(g, func(id string) error { return s.cloud.Repair(id) }) }},
-		{"the dependency fails", func(s *stage, _ *member) {
-			s.try(s.cloud.SetDependency(dependency, pick(s.weather, sim.DependencySlow, sim.DependencyDown), 0.5))
-			s.lasts(15, "the dependency fails", func() { s.try(s.cloud.SetDependency(dependency, sim.DependencyOK, 0)) })
-		}},
+		{"the dependency fails", func(s *stage, _ *member) { s.dependencyFails() }},
 		{"a zone is lost", func(s *stage, _ *member) {
 			zone := pick(s.weather, s.fleet.zones...)
 			s.cloud.SetZoneDown(zone, true)
@@ -94,10 +100,7 @@ func weathers() []weatherKind {
 			s.try(s.cloud.SetLaunchFailure(g.name, "no capacity"))
 			s.lasts(20, "launches fail", func() { s.try(s.cloud.SetLaunchFailure(g.name, "")) })
 		}},
-		{"a bad launch template", func(s *stage, g *member) {
-			s.try(s.cloud.SetLaunchTemplate(g.name, badVersion, true))
-			s.lasts(30, "a bad launch template", func() { s.try(s.cloud.SetLaunchTemplate(g.name, badVersion+1, false)) })
-		}},
+		{"a bad launch template", (*stage).badTemplate},
 		{"the state table is out", func(s *stage, _ *member) {
 			s.fleet.tableDown = true
 			s.lasts(8, "the state table is out", func() { s.fleet.tableDown = false })
@@ -172,10 +175,7 @@ func people() []weatherKind {
 		{"an operator asks", func(s *stage, g *member) {
 			s.ask(g.name, pick(s.weather, guard.RequestHold, guard.RequestRelease, guard.RequestRelease))
 		}},
-		{"the switch is turned", func(s *stage, _ *member) {
-			s.fleet.mode = pick(s.weather, guard.ModeObserve, guard.ModeOff)
-			s.lasts(10, "the switch is turned", func() { s.fleet.mode = guard.ModeAct })
-		}},
+		{"the switch is turned", func(s *stage, _ *member) { s.turn() }},
 		{"the policy is edited", func(s *stage, g *member) { s.edit(g) }},
 		{"an owner fences a member", func(s *stage, g *member) {
 			s.one(g, func(id string) error {
@@ -204,14 +204,17 @@ func people() []weatherKind {
 			s.try(s.cloud.SetAlarmState(alarmName, sim.AlarmInsufficient, "no data"))
 		}},
 		{"a clock of a member is off", func(s *stage, g *member) {
-			s.one(g, func(id string) error { return s.cloud.SetClockSkew(id, s.weather.span(-time.Hour, time.Hour)) })
+			s.one(g, func(id string) error {
+				s.book.oddClock[id] = true
+				return s.cloud.SetClockSkew(id, s.weather.span(-time.Hour, time.Hour))
+			})
 		}},
 	}
 }
 
 func (s *stage) suspendByHand(g *member, process string) {
 	s.try(s.cloud.SuspendProcesses(g.name, []string{process}))
-	s.lasts(30, "somebody suspends a process", func() { s.try(s.cloud.ResumeProcesses(g.name, []string{process})) })
+	s.lasts(20, "somebody suspends a process", func() { s.try(s.cloud.ResumeProcesses(g.name, []string{process})) })
 }
 
 // ask leaves an operator's request in the ledger.
