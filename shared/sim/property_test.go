@@ -308,3 +308,41 @@ func (w *walk) heals(t *rapid.T) {
 		}
 	}
 }
+
+// Heartbeats that nobody is told of are written down when they are read: what is read then is what would have been told.
+func TestHeartbeatsThatAreReadAreThoseThatAreTold(t *testing.T) {
+	for seed := range uint64(20) {
+		told, err := busy(seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := busy(seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []*sim.Cloud{told, read} {
+			start := c.Now()
+			c.At(start.Add(8*time.Minute+3*time.Second), func(c *sim.Cloud) { c.SetBeatsLost(true) })
+			c.At(start.Add(11*time.Minute), func(c *sim.Cloud) { c.SetBeatsLost(false) })
+			c.At(start.Add(13*time.Minute), func(c *sim.Cloud) { _ = c.SetAgentVersion("web", "2", false, true) })
+			c.At(start.Add(14*time.Minute), func(c *sim.Cloud) { _ = c.SetLaunchTemplate("web", 1, true) })
+			c.At(start.Add(16*time.Minute), func(c *sim.Cloud) { _ = c.SetLaunchTemplate("web", 1, false) })
+		}
+		newest := map[string]sim.Beat{}
+		told.OnBeat = func(b sim.Beat) { newest[b.InstanceID] = b }
+		for minute := range 45 {
+			to := told.Now().Add(time.Minute + 137*time.Millisecond)
+			told.Advance(to)
+			read.Advance(to)
+			got := read.Heartbeats()
+			if len(got) != len(newest) {
+				t.Fatalf("seed %d, minute %d: %d instances read, %d told", seed, minute, len(got), len(newest))
+			}
+			for _, b := range got {
+				if want := newest[b.InstanceID]; fmt.Sprint(b) != fmt.Sprint(want) {
+					t.Fatalf("seed %d, minute %d: read %+v, told %+v", seed, minute, b, want)
+				}
+			}
+		}
+	}
+}
