@@ -64,6 +64,9 @@ func (p *ports) group(name string) (guard.Group, bool) {
 	var out guard.Group
 	versions := make(map[int]string, 2)
 	g, ok := p.cloud.Roster(name, func(g *sim.Group, m *sim.Member) {
+		if out.Members == nil {
+			out.Members = make([]guard.Member, 0, g.Desired+2) // as many as there mostly are
+		}
 		out.Weighted = out.Weighted || m.Weight > 1
 		template, known := versions[m.LaunchTemplateVersion]
 		if !known {
