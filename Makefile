@@ -175,6 +175,10 @@ gameday: ## play every game day with Holdfast, the rules of other systems and th
 	@mkdir -p build
 	go run ./cmd/holdfast gameday --seeds $(GAMEDAY_SEEDS) --markdown build/gameday.md --json build/gameday.json --html build/gameday.html
 
+.PHONY: defaults
+defaults: ## play the game days with one policy key at a time set to other values; writes docs/defaults.md; some minutes
+	go run ./cmd/holdfast defaults --markdown docs/defaults.md
+
 .PHONY: demo
 demo: ## one broken instance and one brownout, with and without Holdfast, on the embedded AWS; writes build/demo.html
 	@mkdir -p build

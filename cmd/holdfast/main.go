@@ -45,6 +45,8 @@ func commands() []command {
 		{name: "simulate", usage: "[--seed N] [--html FILE] [--json] NAME | --list [--json]", about: "run an incident in the simulator, with and without Holdfast", run: simulate},
 		{name: "gameday", usage: "[--seeds N] [--first N] [--days A,B] [--guardians A,B] [--markdown FILE] [--json FILE] [--html FILE]",
 			about: "play failures of many kinds with Holdfast, the rules of other systems and the oracles, and write what each costs", run: playGameDays},
+		{name: "defaults", usage: "[--seeds N] [--first N] [--keys A,B] [--markdown FILE]",
+			about: "play the game days with one policy key at a time set to other values, and write what each costs", run: playDefaults},
 		{name: "demo", usage: "[--seed N] [--html FILE]", about: "build the functions and play every incident through them on the embedded AWS", run: demo},
 		{name: "status", usage: "[--json] [GROUP...]", about: "show what each group is doing; writes nothing", run: status},
 		{name: "hold", usage: "GROUP --reason TEXT", about: "ask the next sweep to hold a group until a person releases it", run: hold},

@@ -34,10 +34,10 @@ func Holdfast() Guardian { return &holdfast{name: "holdfast", checks: []string{"
 // HoldfastBesideELB is Holdfast on groups that keep the health checks of the day, so that Auto Scaling marks members as well.
 func HoldfastBesideELB() Guardian { return &holdfast{name: "holdfast-beside-elb"} }
 
-// HoldfastWith is Holdfast with some policy keys set for every group, beside the groups' own health checks or, with ec2, on EC2 checks.
+// HoldfastWith is HoldfastOnCall with some policy keys set for every group, beside the groups' own health checks or, with ec2, on EC2 checks.
 // A key that the policy does not know, or a value outside its range, leaves the built-in policy in force, as it does in an account.
 func HoldfastWith(policy map[string]any, ec2 bool) Guardian {
-	h := &holdfast{name: "holdfast-with", policy: policy}
+	h := &holdfast{name: "holdfast-with", policy: policy, byHand: true}
 	if ec2 {
 		h.checks = []string{"EC2"}
 	}

@@ -17,8 +17,9 @@ type Options struct {
 	Keys []Key
 	// Days to play; none means all.
 	Days []gameday.Day
-	// Seeds is how many seeds to play, from 1 up; at least 1.
+	// Seeds is how many seeds to play, from First on; at least 1.
 	Seeds int
+	First uint64
 	// Progress is told after each value how many are done, of how many; it may be nil.
 	Progress func(done, all int)
 }
@@ -96,7 +97,8 @@ func (o Options) cost(ctx context.Context, policy map[string]any) (Cost, error) 
 	var plays []*play
 	for _, day := range o.Days {
 		for seed := range o.Seeds {
-			plays = append(plays, &play{day: day, seed: uint64(seed) + 1, ec2: true}, &play{day: day, seed: uint64(seed) + 1})
+			at := o.First + uint64(seed)
+			plays = append(plays, &play{day: day, seed: at, ec2: true}, &play{day: day, seed: at})
 		}
 	}
 	work := make(chan *play)

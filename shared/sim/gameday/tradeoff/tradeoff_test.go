@@ -46,7 +46,7 @@ func TestTheSameSeedsGiveTheSameTableAndAnImpossibleBudgetRepairsNothing(t *test
 	if !ok {
 		t.Fatal("no such day")
 	}
-	o := tradeoff.Options{Keys: []tradeoff.Key{inFlight}, Days: []gameday.Day{day}, Seeds: 2}
+	o := tradeoff.Options{Keys: []tradeoff.Key{inFlight}, Days: []gameday.Day{day}, Seeds: 2, First: 1}
 	var pages []string
 	var tables []tradeoff.Table
 	for range 2 {

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"github.com/holdfast-aws/holdfast/shared/audit/collect"
+	"github.com/holdfast-aws/holdfast/shared/sim/gameday"
+	"github.com/holdfast-aws/holdfast/shared/sim/gameday/tradeoff"
+)
+
+// playDefaults plays the game days with one policy key at a time set to other values, and writes what each costs.
+func playDefaults(ctx context.Context, args []string, s streams) int {
+	fs := flag.NewFlagSet("defaults", flag.ContinueOnError)
+	seeds := fs.Uint("seeds", 20, "how many seeds to play")
+	first := fs.Uint64("first", 1, "the first seed")
+	names := fs.String("keys", "", "comma-separated `names` of policy keys; all that can be tried without it")
+	path := fs.String("markdown", "", "write the tables to this `file` and not to standard output")
+	if code, ok := parseBare(fs, args, s); !ok {
+		return code
+	}
+	keys, err := picked("--keys", *names, tradeoff.Keys(), func(k tradeoff.Key) string { return k.Name })
+	if err == nil && *seeds < 1 {
+		err = fmt.Errorf("--seeds: 0, want 1 or more")
+	}
+	if err != nil {
+		return misused(fs, s, err.Error())
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
+	bar := newProgress(s.err)
+	tables, err := tradeoff.Run(ctx, tradeoff.Options{
+		Keys: keys, Seeds: int(*seeds), First: *first, Progress: func(done, all int) { bar.show(collect.Progress{Done: done, Total: all, Stage: "values"}) },
+	})
+	bar.clear()
+	if err != nil {
+		return failed("defaults", err, s)
+	}
+	var page bytes.Buffer
+	fmt.Fprintf(&page, defaultsHead, *seeds, *first, len(gameday.Days()))
+	if err := tradeoff.WriteMarkdown(&page, tables); err != nil {
+		return failed("defaults", err, s)
+	}
+	if *path == "" {
+		_, err = s.out.Write(page.Bytes())
+	} else {
+		err = os.WriteFile(*path, page.Bytes(), 0o644) //nolint:gosec // a page for everybody
+	}
+	if err != nil {
+		return failed("defaults", err, s)
+	}
+	return exitOK
+}
+
+// defaultsHead says what the tables are; it takes the seeds, the first seed and the days.
+const defaultsHead = `<!-- Made by "make defaults": change it there. -->
+# How the defaults sit
+
+%d seeds from %d on, %d days, each played twice: on EC2 health checks, and beside the day's own. One key is set to another value in every group, everything else is built
+in; the built-in value is bold. Figures are sums over all plays. A person on call does what the page asks for five minutes after the cause was corrected.
+
+- healthy lost: members terminated for a health reason although nothing was wrong with them
+- capacity-minutes: desired less really serving members, summed over minutes; error-minutes: the share of failing requests, likewise
+- repair: minutes and seconds from a break until a replacement serves; what was never repaired counts to the end of the day
+- pages: urgent ones; false: those of them with nothing really the matter in the quarter of an hour before
+
+`
