@@ -20,16 +20,19 @@ const (
 	Alarm  = "alarm"
 	Notify = "notify"
 	Probe  = "probe"
+	Audit  = "audit"
 )
 
 // Functions lists the functions that a Guardian has.
-func Functions() []string { return []string{Sweep, Alarm, Notify, Probe} }
+func Functions() []string { return []string{Sweep, Alarm, Notify, Probe, Audit} }
 
 // spec is what differs from one function to the next.
 type spec struct {
 	name string
 	// seconds is its timeout, concurrency what is reserved for it.
 	seconds, concurrency int
+	// memoryMB is the least that it needs, 0 for no more than the props say.
+	memoryMB int
 	// retries and ageSeconds are those of an asynchronous invocation.
 	retries, ageSeconds int
 	env                 map[string]string
@@ -65,7 +68,7 @@ func newFunction(scope constructs.Construct, s spec, p GuardianProps) awslambda.
 		Runtime: awslambda.Runtime_PROVIDED_AL2023(), Architecture: awslambda.Architecture_ARM_64(), Handler: jsii.String("bootstrap"),
 		Code: awslambda.Code_FromAsset(jsii.String(p.code(s.name)), nil), Role: role, LogGroup: group,
 		LoggingFormat: awslambda.LoggingFormat_JSON, SystemLogLevelV2: awslambda.SystemLogLevel_WARN, ApplicationLogLevelV2: awslambda.ApplicationLogLevel_INFO,
-		MemorySize: jsii.Number(p.MemoryMB), Timeout: awscdk.Duration_Seconds(jsii.Number(s.seconds)), Environment: &env,
+		MemorySize: jsii.Number(max(p.MemoryMB, s.memoryMB)), Timeout: awscdk.Duration_Seconds(jsii.Number(s.seconds)), Environment: &env,
 		Description:   jsii.String("Holdfast: " + s.name),
 		RetryAttempts: jsii.Number(s.retries), MaxEventAge: awscdk.Duration_Seconds(jsii.Number(s.ageSeconds)),
 		OnFailure: awslambdadestinations.NewSqsDestination(failed), Vpc: s.vpc,

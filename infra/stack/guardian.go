@@ -23,6 +23,9 @@ import (
 // sweepSeconds is the time between two sweeps: a rule's shortest.
 const sweepSeconds = 60
 
+// auditMemoryMB is what makes the audit's simulation take minutes and no longer: Lambda gives processor time by memory.
+const auditMemoryMB = 1024
+
 // Guardian is Holdfast, once for an account and Region.
 type Guardian struct {
 	scope constructs.Construct
@@ -62,7 +65,7 @@ func NewGuardian(scope constructs.Construct, id string, props GuardianProps) *Gu
 	return g
 }
 
-// specs are the four functions. A tick that is not taken at once is dropped, because the next one sees more.
+// specs are the five functions. A tick that is not taken at once is dropped, because the next one sees more.
 func (g *Guardian) specs(m memory) []spec {
 	p := g.props
 	run := map[string]string{
@@ -92,6 +95,13 @@ func (g *Guardian) specs(m memory) []spec {
 		{
 			name: Probe, seconds: probe.RunTimeoutMax + 15, concurrency: 1, retries: 0, ageSeconds: sweepSeconds,
 			env: map[string]string{config.EnvStateTable: *m.state.TableName()}, statements: asks(m, p.ProbeVPC != nil), vpc: p.ProbeVPC,
+		},
+		// A large account is thousands of reads and a simulation of every group, once a day.
+		{
+			name: Audit, seconds: 900, memoryMB: auditMemoryMB, concurrency: 1, retries: 2, ageSeconds: 6 * 3600, statements: audits(m, g.bus.EventBusArn(), g.Topic.TopicArn()),
+			env: map[string]string{
+				config.EnvStateTable: *m.state.TableName(), config.EnvHeartbeatTable: *m.heartbeats.TableName(), config.EnvEventBus: *g.bus.EventBusName(),
+			},
 		},
 	}
 }

@@ -116,7 +116,7 @@ func TestNoEventIsLostInSilence(t *testing.T) {
 		}
 	}
 	rules := g.properties("AWS::Events::Rule")
-	if len(rules) != 4 {
+	if len(rules) != 5 {
 		t.Errorf("%d rules", len(rules))
 	}
 	for _, p := range rules {
@@ -154,7 +154,7 @@ func TestEachShardHasItsScheduleAndItsAlarm(t *testing.T) {
 
 func TestADeployLeavesWhatTheOperatorSet(t *testing.T) {
 	changed, err := synth(t, func(s awscdk.Stack) {
-		stack.NewGuardian(s, "Holdfast", stack.GuardianProps{CodeDir: code(t), MemoryMB: 512, Defaults: `{"marks_per_hour":2}`, Shards: 2})
+		stack.NewGuardian(s, "Holdfast", stack.GuardianProps{CodeDir: code(t), MemoryMB: 2048, Defaults: `{"marks_per_hour":2}`, Shards: 2})
 		awscdk.Tags_Of(s).Add(jsii.String("team"), jsii.String("orders"), nil)
 	})
 	if err != nil {
@@ -175,7 +175,7 @@ func TestADeployLeavesWhatTheOperatorSet(t *testing.T) {
 		t.Errorf("the declared defaults: %s", text(changed.Resources["PolicyDefaults"]))
 	}
 	for _, p := range changed.properties("AWS::Lambda::Function") {
-		if p["MemorySize"] != 512.0 || !strings.Contains(text(p["Tags"]), "orders") {
+		if p["MemorySize"] != 2048.0 || !strings.Contains(text(p["Tags"]), "orders") {
 			t.Errorf("the change did not reach %s", text(p))
 		}
 	}

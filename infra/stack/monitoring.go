@@ -22,10 +22,11 @@ type watched struct {
 	metric          awscloudwatch.IMetric
 	threshold       float64
 	below           bool
-	// periods is how many minutes in a row it must be so.
+	// periods is how many periods of the metric in a row it must be so, minutes nearly always.
 	periods int
-	// absent says that missing data is itself the trouble.
-	absent bool
+	// absent says that missing data is itself the trouble; gone, that it is once there has been some: until the first datum there is
+	// nothing to tell, and when they end the alarm tells that it has none.
+	absent, gone bool
 }
 
 // emitted is one of Holdfast's own metrics of a function, with more dimensions as pairs.
@@ -42,6 +43,11 @@ func emitted(name, statistic, function string, more ...string) awscloudwatch.Met
 	})
 }
 
+// eachDay is a metric of a function that runs once a day.
+func eachDay(m awscloudwatch.Metric) awscloudwatch.IMetric {
+	return m.With(&awscloudwatch.MetricOptions{Period: awscdk.Duration_Days(jsii.Number(1))})
+}
+
 func minutes(n int) awscdk.Duration { return awscdk.Duration_Minutes(jsii.Number(n)) }
 
 // watch declares the alarms on Holdfast itself. Each says what missing data means and tells the topic.
@@ -50,6 +56,9 @@ func (g *Guardian) watch() {
 		missing, comparison := awscloudwatch.TreatMissingData_NOT_BREACHING, awscloudwatch.ComparisonOperator_GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 		if w.absent {
 			missing = awscloudwatch.TreatMissingData_BREACHING
+		}
+		if w.gone {
+			missing = awscloudwatch.TreatMissingData_MISSING
 		}
 		if w.below {
 			comparison = awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD
@@ -60,6 +69,9 @@ func (g *Guardian) watch() {
 		})
 		alarm.AddAlarmAction(awscloudwatchactions.NewSnsAction(g.Topic))
 		alarm.AddOkAction(awscloudwatchactions.NewSnsAction(g.Topic))
+		if w.gone {
+			alarm.AddInsufficientDataAction(awscloudwatchactions.NewSnsAction(g.Topic))
+		}
 	}
 }
 
@@ -85,6 +97,7 @@ func (g *Guardian) ownSigns() []watched {
 		watched{id: "DeadlineNear", description: "a sweep came near its deadline; use more shards", threshold: deadlineMarginMS, below: true, periods: 3, metric: emitted(telemetry.DeadlineMarginMS, "Minimum", Sweep)},
 		watched{id: "TicksDropped", description: "scheduled sweeps come too late", threshold: 1, periods: 3, metric: emitted(telemetry.TicksDropped, "Sum", Sweep)},
 		watched{id: "NoProbe", description: "the deep checks did not run for ten minutes", absent: true, below: true, threshold: 0, periods: 10, metric: emitted(telemetry.ProbeRunCompleted, "Sum", Probe)},
+		watched{id: "NoAudit", description: "no audit ran to its end for two days", gone: true, below: true, threshold: 1, periods: 2, metric: eachDay(emitted(telemetry.AuditCompleted, "Sum", Audit))},
 		watched{id: "ProbeSourcesRefused", description: "the sources of the deep checks are refused as written", threshold: 1, periods: 3, metric: emitted(telemetry.ProbeSourcesRefused, "Maximum", Probe)},
 	)
 }

@@ -103,7 +103,7 @@ func TestWhatMustBeWatchedIsWatched(t *testing.T) {
 	}
 	for name, times := range map[string]int{
 		telemetry.SweepCompleted: 1, telemetry.GroupsBlind: 1, telemetry.GroupsHeld: 1, telemetry.GroupFailures: 1, telemetry.PageFailures: 2,
-		telemetry.DeadlineMarginMS: 1, telemetry.TicksDropped: 1, telemetry.ProbeRunCompleted: 1, telemetry.ProbeSourcesRefused: 1,
+		telemetry.DeadlineMarginMS: 1, telemetry.TicksDropped: 1, telemetry.ProbeRunCompleted: 1, telemetry.ProbeSourcesRefused: 1, telemetry.AuditCompleted: 1,
 		"Errors": len(stack.Functions()), "Throttles": len(stack.Functions()), "ApproximateNumberOfMessagesVisible": len(stack.Functions()) + 1,
 	} {
 		n := 0

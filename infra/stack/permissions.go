@@ -9,6 +9,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/holdfast-aws/holdfast/infra/review"
+	"github.com/holdfast-aws/holdfast/shared/audit/daily"
 	"github.com/holdfast-aws/holdfast/shared/heartbeat"
 	"github.com/holdfast-aws/holdfast/shared/probe"
 	"github.com/holdfast-aws/holdfast/shared/probe/probeaws"
@@ -93,9 +94,9 @@ func remembers(m memory) []statement {
 	}
 }
 
-func tells(bus *string) statement {
+func tells(bus *string, detailTypes any) statement {
 	return statement{sid: "Tell", actions: []string{"events:PutEvents"}, resources: []*string{bus}, when: map[string]any{
-		"StringEquals": map[string]any{"events:source": report.Source, "events:detail-type": report.DetailType},
+		"StringEquals": map[string]any{"events:source": report.Source, "events:detail-type": detailTypes},
 	}}
 }
 
@@ -103,7 +104,7 @@ func tells(bus *string) statement {
 func runs(m memory, bus *string) []awsiam.PolicyStatement {
 	all := append(looks(), acts()...)
 	all = append(all, remembers(m)...)
-	return policies(append(all, tells(bus), nevers())...)
+	return policies(append(all, tells(bus, report.DetailType), nevers())...)
 }
 
 // delivers are the permissions of notify.
@@ -144,6 +145,30 @@ func asks(m memory, inVPC bool) []awsiam.PolicyStatement {
 		}})
 	}
 	return policies(all...)
+}
+
+// audits are the permissions of audit: it reads everything that it judges, and writes its own item of the state table only.
+func audits(m memory, bus, topic *string) []awsiam.PolicyStatement {
+	return policies(
+		statement{sid: "Look", resources: everything(), actions: []string{
+			"autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeInstanceRefreshes", "autoscaling:DescribeScalingActivities",
+			"cloudwatch:DescribeAlarms", "cloudwatch:DescribeAlarmsForMetric", "cloudwatch:GetMetricData",
+			"ec2:DescribeApplicationStatusCheckAssociations", "ec2:DescribeApplicationStatusChecks",
+			"elasticloadbalancing:DescribeTags", "elasticloadbalancing:DescribeTargetGroupAttributes", "elasticloadbalancing:DescribeTargetGroups",
+			"elasticloadbalancing:DescribeTargetHealth",
+		}},
+		statement{sid: "CountSubscriptions", actions: []string{"sns:GetTopicAttributes"}, resources: []*string{topic}},
+		statement{sid: "ReadPolicies", actions: []string{"ssm:GetParametersByPath"}, resources: []*string{arn("ssm", "parameter/holdfast"), arn("ssm", "parameter/holdfast/*")}},
+		statement{sid: "ReadSettings", actions: []string{"ssm:GetParameters"}, resources: []*string{arn("ssm", "parameter"+daily.ParameterAccepted), arn("ssm", "parameter"+daily.ParameterThresholds)}},
+		statement{sid: "ReadHolds", actions: []string{"dynamodb:Query"}, resources: []*string{m.state.TableArn()}},
+		statement{sid: "ReadHeartbeats", actions: []string{"dynamodb:BatchGetItem"}, resources: []*string{m.heartbeats.TableArn()}},
+		statement{sid: "RememberFindings", actions: []string{"dynamodb:GetItem", "dynamodb:PutItem"}, resources: []*string{m.state.TableArn()}, when: map[string]any{
+			"ForAllValues:StringEquals": map[string]any{"dynamodb:LeadingKeys": []string{daily.PartitionKey}},
+			"Null":                      map[string]any{"dynamodb:LeadingKeys": "false"},
+		}},
+		tells(bus, []string{daily.DetailType, report.DetailType}),
+		nevers(),
+	)
 }
 
 func logStatement(group *string) awsiam.PolicyStatement {

@@ -86,6 +86,14 @@ func TestEachFunctionMayDoExactlyThis(t *testing.T) {
 		"SweepRole": run, "AlarmRole": run,
 		"NotifyRole": {"dynamodb:GetItem", "dynamodb:PutItem", "sns:Publish"},
 		"ProbeRole":  {"autoscaling:DescribeAutoScalingGroups", "dynamodb:GetItem", "dynamodb:PutItem", "ec2:DescribeInstances", "ssm:GetParameter"},
+		"AuditRole": {
+			"autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeInstanceRefreshes", "autoscaling:DescribeScalingActivities",
+			"cloudwatch:DescribeAlarms", "cloudwatch:DescribeAlarmsForMetric", "cloudwatch:GetMetricData",
+			"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query",
+			"ec2:DescribeApplicationStatusCheckAssociations", "ec2:DescribeApplicationStatusChecks",
+			"elasticloadbalancing:DescribeTags", "elasticloadbalancing:DescribeTargetGroupAttributes", "elasticloadbalancing:DescribeTargetGroups", "elasticloadbalancing:DescribeTargetHealth",
+			"events:PutEvents", "sns:GetTopicAttributes", "ssm:GetParameters", "ssm:GetParametersByPath",
+		},
 	} {
 		want := slices.Sorted(slices.Values(slices.Concat(own, log, destination)))
 		if have := allowed(statements(t, guardian(t), role)); !slices.Equal(have, want) {
@@ -138,7 +146,7 @@ func TestEveryOtherWayToEndOrResizeIsDenied(t *testing.T) {
 		"autoscaling:CreateOrUpdateTags", "autoscaling:DeleteTags", "ec2:TerminateInstances", "ec2:StopInstances", "ec2:CreateTags", "ec2:DeleteTags",
 		"elasticloadbalancing:DeregisterTargets", "ssm:PutParameter", "ssm:DeleteParameter",
 	}
-	for _, role := range []string{"SweepRole", "AlarmRole", "NotifyRole", "ProbeRole"} {
+	for _, role := range []string{"SweepRole", "AlarmRole", "NotifyRole", "ProbeRole", "AuditRole"} {
 		var denied []string
 		for _, s := range statements(t, guardian(t), role) {
 			if s.Effect == "Deny" && s.Condition == nil && text(s.Resource) == `"*"` {
@@ -177,6 +185,38 @@ func TestNoticesMayBePutOnlyAsHoldfastsOwn(t *testing.T) {
 		}
 	}
 	t.Error("no statement restricts what is put on the bus")
+}
+
+func TestTheAuditWritesItsOwnItemOnlyAndTellsOnlyAsHoldfast(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range statements(t, guardian(t), "AuditRole") {
+		seen[s.Sid] = true
+		switch s.Sid {
+		case "RememberFindings":
+			if text(s.Condition) != `{"ForAllValues:StringEquals":{"dynamodb:LeadingKeys":["audit"]},"Null":{"dynamodb:LeadingKeys":"false"}}` {
+				t.Errorf("%s", text(s))
+			}
+			continue
+		case "Tell":
+			if text(s.Condition) != `{"StringEquals":{"events:detail-type":["Holdfast Finding","Holdfast Notice"],"events:source":"holdfast"}}` || text(s.Resource) == `"*"` {
+				t.Errorf("%s", text(s))
+			}
+			continue
+		case "Look", "CountSubscriptions", "ReadPolicies", "ReadSettings", "ReadHolds", "ReadHeartbeats":
+			for _, action := range s.Action {
+				_, verb, _ := strings.Cut(action, ":")
+				if !strings.HasPrefix(verb, "Describe") && !strings.HasPrefix(verb, "Get") && verb != "Query" && verb != "BatchGetItem" {
+					t.Errorf("%s may do %s", s.Sid, action)
+				}
+			}
+		}
+		if s.Sid != "Look" && s.Effect == "Allow" && text(s.Resource) == `"*"` {
+			t.Errorf("%s", text(s))
+		}
+	}
+	if !seen["RememberFindings"] || !seen["Tell"] {
+		t.Errorf("statements %v", seen)
+	}
 }
 
 func TestAnInstanceMayWriteItsOwnHeartbeatFetchItsAgentAndNothingElse(t *testing.T) {

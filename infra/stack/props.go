@@ -38,7 +38,7 @@ type GuardianProps struct {
 	Shards int
 	// Defaults is the layer /holdfast/defaults as a JSON object; "" means {}.
 	Defaults string
-	// MemoryMB of each function, 128 to 10240; 0 means DefaultMemoryMB.
+	// MemoryMB of each function, 128 to 10240; 0 means DefaultMemoryMB. The audit has 1024 at least.
 	MemoryMB int
 	// LogRetentionDays is one of the numbers that CloudWatch Logs takes; 0 means DefaultLogRetentionDays.
 	LogRetentionDays int

@@ -29,6 +29,9 @@ func (g *Guardian) triggers() {
 		g.rule(id, rule{function: Sweep, input: input, props: awsevents.RuleProps{Schedule: minute, Description: jsii.String("Holdfast: sweep")}})
 	}
 	g.rule("ProbeEachMinute", rule{function: Probe, props: awsevents.RuleProps{Schedule: minute, Description: jsii.String("Holdfast: deep checks")}})
+	g.rule("AuditEachDay", rule{function: Audit, seconds: 6 * 3600, props: awsevents.RuleProps{
+		Schedule: awsevents.Schedule_Rate(awscdk.Duration_Days(jsii.Number(1))), Description: jsii.String("Holdfast: audit"),
+	}})
 	g.rule("AlarmChanged", rule{function: Alarm, seconds: 300, props: awsevents.RuleProps{
 		Description:  jsii.String("Holdfast: look at once when an alarm changes"),
 		EventPattern: &awsevents.EventPattern{Source: jsii.Strings("aws.cloudwatch"), DetailType: jsii.Strings("CloudWatch Alarm State Change")},
