@@ -22,8 +22,19 @@ import (
 // is taken away again. Its argument is the folder with the agent, its file and the units. Started with "trial", it ends there.
 const boot = `set -e
 mount -t proc proc /proc
+# What the kernel shares with everybody else can be read only.
+mount --bind /proc/sys /proc/sys
+mount -o remount,bind,ro /proc/sys
 mount -t tmpfs tmpfs /run
-mkdir /run/machine /run/etc /run/work
+mkdir /run/machine /run/etc /run/work /run/dev
+mount -t tmpfs -o mode=0755 tmpfs /run/dev
+mkdir /run/dev/pts /run/dev/shm
+ln -s pts/ptmx /run/dev/ptmx
+for device in null zero full random urandom; do
+	touch "/run/dev/$device"
+	mount --bind "/dev/$device" "/run/dev/$device"
+done
+mount --rbind /run/dev /dev
 mount --bind "$1" /run/machine
 for folder in /tmp /var/tmp /usr/local/bin; do mount -t tmpfs tmpfs "$folder"; done
 cp /run/machine/agent /usr/local/bin/holdfast-heartbeat
@@ -32,7 +43,7 @@ mkdir /etc/holdfast
 cp /run/machine/heartbeat.yaml /etc/holdfast/heartbeat.yaml
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 [ "$2" != trial ] || exit 0
-exec env -i container=test SYSTEMD_UNIT_PATH=/run/machine/units PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --system --unit=holdfast-heartbeat.service --log-target=console --show-status=0
+exec env -i container=test SYSTEMD_UNIT_PATH=/run/machine/units PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --system --unit=holdfast-heartbeat.service --log-target=null --show-status=0
 `
 
 // machine is systemd as the first process of name spaces of its own, which runs the shipped unit and nothing else.
@@ -96,7 +107,7 @@ func bootMachine(t *testing.T, p *place, config string) *machine {
 		_ = m.cmd.Process.Kill() // and with it the whole machine
 		_ = m.cmd.Wait()         // it was killed
 		if t.Failed() {
-			t.Logf("the machine said:\n%s", m.out)
+			t.Logf("the machine said: %s", m.out)
 		}
 	})
 	return m
@@ -132,7 +143,7 @@ func (m *machine) systemctl(t *testing.T, args ...string) string {
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", m.cmd.Process.Pid))
 	must(t, err)
 	first := strings.TrimSpace(string(children))
-	out, err := exec.CommandContext(t.Context(), "nsenter", append([]string{"--target", first, "--mount", "--pid", "--cgroup", "systemctl"}, args...)...).CombinedOutput()
+	out, err := exec.Command("nsenter", append([]string{"--target", first, "--mount", "--pid", "--cgroup", "systemctl"}, args...)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("systemctl %s: %v: %s", strings.Join(args, " "), err, out)
 	}
@@ -145,6 +156,11 @@ func TestTheUnitRunsUnderSystemd(t *testing.T) {
 	a := agent{listen: freeAddress(t)}
 	const name = "holdfast-heartbeat.service"
 	m := bootMachine(t, p, fmt.Sprintf("table: %s\ninterval: 1s\nlisten: %s\nchecks:\n  - {name: itself, type: systemd, unit: %s}\n", world.HeartbeatTable, a.listen, name))
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the unit: %s", m.systemctl(t, "show", "--property=ActiveState,SubState,Result,ExecStartPre,ExecMainStatus", name))
+		}
+	})
 	until(t, "three beats of the unit", func() bool {
 		return p.status(t) == "ok" && p.region.Calls()["dynamodb:UpdateItem"] >= 3 && a.health() == http.StatusOK
 	})

@@ -122,8 +122,11 @@ func (b *bench) destroyAndAdopt() {
 	before := b.rows()
 	b.unprotect()
 	b.cdk(b.last, "destroy", app.GuardianStack, "--force")
-	if after := b.rows(); !maps.Equal(before, after) {
-		b.t.Errorf("the state table had %q and has %q", slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
+	after := b.rows()
+	for _, row := range slices.Sorted(maps.Keys(before)) {
+		if !after[row] {
+			b.t.Errorf("the row %q went with the stack", row)
+		}
 	}
 	b.cdk(b.synth(app.Guardian{Adopt: true}), "deploy", app.GuardianStack, approved)
 	if mode := b.value(guard.ModeParameter); mode != guard.ModeAct {
