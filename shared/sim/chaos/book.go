@@ -43,6 +43,8 @@ type book struct {
 	// launched are the members that came after the beginning, by group in their order, and launches what became of them.
 	launched map[string][]string
 	launches map[string]*launch
+	// muddled is when a group last launched, or was made to launch, for another reason than a mark.
+	muddled map[string]time.Time
 	// policies are what layers came to, by their content.
 	policies map[string]guard.Resolution
 }
@@ -88,7 +90,7 @@ func newBook() *book {
 	return &book{
 		answers: map[string]answer{}, holds: map[string]string{}, moved: map[string]move{}, endedAt: map[string]time.Time{}, firstLook: map[string]time.Time{}, owner: map[string]string{}, intent: map[string]map[guard.Instant]bool{}, unhealthyByUs: map[string]bool{},
 		badSince: map[string]time.Time{}, seenUnhealthy: map[string]time.Time{}, badLooks: map[string][]time.Time{}, unsound: map[string]time.Time{}, pages: map[string]*told{}, policies: map[string]guard.Resolution{},
-		since: map[string]time.Time{}, oddClock: map[string]bool{}, launched: map[string][]string{}, launches: map[string]*launch{},
+		since: map[string]time.Time{}, oddClock: map[string]bool{}, launched: map[string][]string{}, launches: map[string]*launch{}, muddled: map[string]time.Time{},
 	}
 }
 

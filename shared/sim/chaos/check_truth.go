@@ -22,6 +22,9 @@ func (p *process) overruled(group string) string {
 	if moved.by == nil || moved.by == p || moved.observed || pic.claimedAt.IsZero() {
 		return ""
 	}
+	if h := pic.rec.State.Hold; h != nil && h.ID == moved.id && h.Stage == moved.stage {
+		return "" // both say the same
+	}
 	if moved.at.After(pic.claimedAt) && moved.at.Before(pic.actFrom) {
 		return fmt.Sprintf("%s had moved the hold %q to stage %d at %s", moved.by.name, moved.id, moved.stage, moved.at.Format(time.TimeOnly))
 	}
@@ -145,26 +148,40 @@ func whySilence(m *markSeen) string {
 	return ""
 }
 
-// whyNotConverging counts the newest members that were launched since the last hold: as many in a row that never served, and that we
-// marked for it, as the policy allows end all repair. One more is let pass, because AWS does not say which launch replaces which mark.
+// whyNotConverging counts the newest members that were launched for marks of ours since the last hold: as many in a row of a version
+// that never serves, the one to be marked among them, as the policy allows end all repair. AWS does not say which launch replaces which
+// mark, so launches that may be for something else do not count.
 func whyNotConverging(m *markSeen) string {
-	failed := 0
+	failed, self := 0, false
 	for _, id := range slices.Backward(m.book.launched[m.group]) {
 		l := m.book.launches[id]
-		if l.served || l.at.Before(m.book.endedAt[m.group]) {
+		if l.served || !m.replaces(l) {
 			break
 		}
-		if l.hopeless || id == m.id {
+		if l.hopeless {
 			failed++
+			self = self || id == m.id
 		}
 	}
-	if failed > m.pol.ConvergeFailures {
-		return fmt.Sprintf("the last %d launches did not come to serve, it among them, the limit is %d", failed, m.pol.ConvergeFailures)
+	if self && failed >= m.pol.ConvergeFailures {
+		return fmt.Sprintf("the last %d replacements did not come to serve, it among them, the limit is %d", failed, m.pol.ConvergeFailures)
 	}
 	return ""
 }
 
-// launch is a member that came after the beginning: when, whether it ever served, and whether we marked it although it never did.
+// replaces says that a launch came after a mark of ours whose answer was read, since the last hold and since anything else that
+// makes launches.
+func (m *markSeen) replaces(l *launch) bool {
+	from := m.book.endedAt[m.group]
+	if other := m.book.muddled[m.group]; other.After(from) {
+		from = other
+	}
+	return slices.ContainsFunc(m.book.marks, func(d markDone) bool {
+		return d.group == m.group && d.sure && d.at.After(from) && d.at.Before(l.at)
+	})
+}
+
+// launch is a member that came after the beginning: when, whether it ever served, and whether it is of a version that never does.
 type launch struct {
 	at               time.Time
 	served, hopeless bool
@@ -185,7 +202,7 @@ func (s *stage) watchLaunches() {
 			}
 			t, _ := s.cloud.Truth(m.ID)
 			l.served = l.served || t.Serves
-			l.hopeless = l.hopeless || !l.served && m.Health == sim.Unhealthy && s.book.unhealthyByUs[m.ID]
+			l.hopeless = t.BadVersion
 		}
 	}
 }

@@ -112,7 +112,7 @@ func (f *fleet) unread(names []string, why string) runner.PolicySet {
 
 // newFleet draws one to three groups and what their owners have declared.
 func newFleet(c *sim.Cloud, d dice) (*fleet, error) {
-	f := &fleet{byARN: map[string]string{}, mode: guard.ModeAct, defaults: settings{"region_marks_per_hour": pick(d, 1, 2, 6, 6)}.raw()}
+	f := &fleet{byARN: map[string]string{}, mode: guard.ModeAct, defaults: settings{"region_marks_per_hour": pick(d, 1, 1, 2, 6, 6)}.raw()}
 	for _, z := range []string{"a", "b", "c"}[:d.between(1, 3)] {
 		f.zones = append(f.zones, "us-east-1"+z)
 	}

@@ -65,6 +65,7 @@ func protections() []protection {
 		protection{name: withoutCeiling},
 		protection{name: "version of the group's item", o: chaos.Options{Unfenced: true}},
 		protection{name: "version of the Region's item", o: chaos.Options{UnfencedRegion: true}},
+		protection{name: "both versions", o: chaos.Options{Unfenced: true, UnfencedRegion: true}},
 	)
 }
 

@@ -148,7 +148,10 @@ func (p *process) Load(ctx context.Context, arn string) (rec runner.Record, err 
 	name := p.fleet.name(arn)
 	pic := p.picture(name)
 	err = p.call("load", name, func(mishap) (err error) { rec, err = p.ledger.Load(ctx, arn); return err })
-	pic.rec, pic.prior, pic.loadErr = rec, rec, err
+	pic.rec, pic.loadErr = rec, err
+	if pic.claimedAt.IsZero() {
+		pic.prior = rec
+	}
 	p.policy(name) // the runner lays the policy at its first load, and so do we
 	return rec, err
 }

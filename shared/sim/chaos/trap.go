@@ -50,13 +50,7 @@ func circumstances() []circumstance {
 		{"it comes back", late, func(s *stage, _ *member, id string) { s.try(s.cloud.Repair(id)) }},
 		{"a person marks it", late, func(s *stage, _ *member, id string) { s.try(s.cloud.SetInstanceHealth(id, sim.Unhealthy, false)) }},
 		{"a second one breaks", late, func(s *stage, g *member, _ string) { s.breakOne(g) }},
-		{"one breaks in every group", 0, func(s *stage, g *member, _ string) {
-			for _, other := range s.fleet.groups {
-				if other != g {
-					s.breakOne(other)
-				}
-			}
-		}},
+		{"one breaks in every group", 0, breakTwins}, {"one breaks in every group", 0, breakTwins},
 		{"a bad launch template", 0, func(s *stage, g *member, _ string) { s.badTemplate(g) }},
 		{"no sweep comes", 0, noSweep}, {"no sweep comes", 0, noSweep},
 		{"an operator holds and lets go", late, func(s *stage, g *member, _ string) {
@@ -112,6 +106,17 @@ func (s *stage) tidy(g *member) {
 	if s.book.holds[g.name] != "" {
 		s.ask(g.name, guard.RequestRelease)
 	}
+}
+
+// breakTwins breaks a member of every group in the same way, and lets each group be looked at by a run of its own at the same moment.
+func breakTwins(s *stage, g *member, _ string) {
+	for _, other := range s.fleet.groups {
+		if other != g {
+			s.one(other, func(id string) error { return s.cloud.Break(id, sim.FullDisk) })
+		}
+	}
+	s.apart = true
+	s.lasts(8, "one run for all groups", func() { s.apart = false })
 }
 
 // noSweep stops the schedule for long enough to make a gap.

@@ -144,9 +144,11 @@ func (s *stage) scale(g *member) {
 	}
 	w := now.Members[0].Weight
 	by := pick(s.weather, w, w, -w)
+	s.book.muddled[g.name] = s.cloud.Now()
 	s.try(s.cloud.SetDesired(g.name, now.Desired+by))
 	s.lasts(20, "a scale-out and back", func() {
 		now, _ := s.cloud.Group(g.name)
+		s.book.muddled[g.name] = s.cloud.Now()
 		s.try(s.cloud.SetDesired(g.name, max(w, now.Desired-by)))
 	})
 }
@@ -192,7 +194,11 @@ func people() []weatherKind {
 		}},
 		{"a member goes to Standby", func(s *stage, g *member) {
 			s.one(g, func(id string) error {
-				s.lasts(10, "a member goes to Standby", func() { s.try(s.cloud.ExitStandby(id)) })
+				s.book.muddled[g.name] = s.cloud.Now()
+				s.lasts(10, "a member goes to Standby", func() {
+					s.book.muddled[g.name] = s.cloud.Now()
+					s.try(s.cloud.ExitStandby(id))
+				})
 				return s.cloud.EnterStandby(id)
 			})
 		}},
