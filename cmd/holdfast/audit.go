@@ -157,7 +157,11 @@ func (a *auditing) judge(ctx context.Context, s streams) (audit.Report, error) {
 		return audit.Report{}, err
 	}
 	r := audit.Judge(account, audit.Options{Promises: promises, Acknowledgements: accepted})
-	if r.WhatIf, err = whatif.Of(ctx, account); err != nil {
+	bar := newProgress(s.err)
+	bar.say("simulating what a bad minute would do")
+	r.WhatIf, err = whatif.Of(ctx, account)
+	bar.clear()
+	if err != nil {
 		return r, err
 	}
 	return r, a.write(r, files, s)

@@ -195,13 +195,15 @@ func TestTheBarIsDrawnWhereItChangesAndTakenAway(t *testing.T) {
 	p.show(collect.Progress{Stage: "details", Done: 1, Total: 2})
 	p.show(collect.Progress{Stage: "details", Done: 2, Total: 2})
 	p.show(collect.Progress{Stage: "alarms"})
+	p.say("simulating")
 	p.clear()
-	want := "\r[############            ]  50 % details\x1b[K\r[########################] 100 % details\x1b[K\r\x1b[K"
+	want := "\r[############            ]  50 % details\x1b[K\r[########################] 100 % details\x1b[K\rsimulating\x1b[K\r\x1b[K"
 	if b.String() != want {
 		t.Errorf("have %q", b.String())
 	}
 	b.Reset()
 	(&progress{}).clear()
+	(&progress{}).say("simulating")
 	(&progress{w: &b}).clear()
 	if b.Len() != 0 {
 		t.Errorf("a line that was not drawn is cleared: %q", b.String())

@@ -39,6 +39,15 @@ func (p *progress) show(at collect.Progress) {
 	_, _ = fmt.Fprint(p.w, "\r"+line+"\x1b[K") // a bar that cannot be drawn stops nothing
 }
 
+// say shows what is being done without knowing how far it is.
+func (p *progress) say(what string) {
+	if p.w == nil {
+		return
+	}
+	p.last = what
+	_, _ = fmt.Fprint(p.w, "\r"+what+"\x1b[K") // a line that cannot be drawn stops nothing
+}
+
 // clear takes the line away.
 func (p *progress) clear() {
 	if p.w != nil && p.last != "" {
