@@ -102,6 +102,8 @@ func TestNoneAndUnknownStayApart(t *testing.T) {
 
 func noon() time.Time { return time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC) }
 
+func hour(n int) time.Duration { return time.Duration(n) * time.Hour }
+
 func TestAcknowledgementsAreReadStrictly(t *testing.T) {
 	entry := func(fields string) string { return `{"acknowledgements": [{` + fields + `}]}` }
 	const good = `"rule": "HF003", "name": "web", "reason": "batch only", "by": "ops", "until": "2027-01-01"`
