@@ -33,7 +33,7 @@ func main() {
 	flag.IntVar(&o.sample, "sample", 0, "judge only so many mutants, drawn by the seed; 0 is all")
 	flag.Uint64Var(&o.seed, "seed", 0, "seed of the sample; 0 draws one")
 	flag.IntVar(&o.workers, "workers", 2, "mutants judged at once")
-	flag.DurationVar(&o.limit, "limit", 20*time.Second, "time after which a test that does not end counts as failed")
+	flag.DurationVar(&o.limit, "limit", 20*time.Second, "time of the processor after which tests that do not end count as failed")
 	flag.Float64Var(&o.least, "least", 0, "percent that must be killed; with it, survivors that are not listed are told of and do not fail the run")
 	flag.BoolVar(&o.list, "list", false, "only list the mutants")
 	flag.Parse()
