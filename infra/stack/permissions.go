@@ -153,7 +153,7 @@ func audits(m memory, bus, topic *string) []awsiam.PolicyStatement {
 		statement{sid: "Look", resources: everything(), actions: []string{
 			"autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeInstanceRefreshes", "autoscaling:DescribeScalingActivities",
 			"cloudwatch:DescribeAlarms", "cloudwatch:DescribeAlarmsForMetric", "cloudwatch:GetMetricData",
-			"ec2:DescribeApplicationStatusCheckAssociations", "ec2:DescribeApplicationStatusChecks",
+			"ec2:DescribeApplicationStatus", "ec2:DescribeApplicationStatusCheckAssociations", "ec2:DescribeApplicationStatusChecks",
 			"elasticloadbalancing:DescribeTags", "elasticloadbalancing:DescribeTargetGroupAttributes", "elasticloadbalancing:DescribeTargetGroups",
 			"elasticloadbalancing:DescribeTargetHealth",
 		}},

@@ -90,7 +90,7 @@ func TestEachFunctionMayDoExactlyThis(t *testing.T) {
 			"autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribeInstanceRefreshes", "autoscaling:DescribeScalingActivities",
 			"cloudwatch:DescribeAlarms", "cloudwatch:DescribeAlarmsForMetric", "cloudwatch:GetMetricData",
 			"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query",
-			"ec2:DescribeApplicationStatusCheckAssociations", "ec2:DescribeApplicationStatusChecks",
+			"ec2:DescribeApplicationStatus", "ec2:DescribeApplicationStatusCheckAssociations", "ec2:DescribeApplicationStatusChecks",
 			"elasticloadbalancing:DescribeTags", "elasticloadbalancing:DescribeTargetGroupAttributes", "elasticloadbalancing:DescribeTargetGroups", "elasticloadbalancing:DescribeTargetHealth",
 			"events:PutEvents", "sns:GetTopicAttributes", "ssm:GetParameters", "ssm:GetParametersByPath",
 		},

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	cwtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
@@ -135,4 +136,25 @@ func TestStatusChecksAreReadByTheEC2Client(t *testing.T) {
 	if len(got) != 3 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
 		t.Errorf("associations %q, want %q", got, want)
 	}
+}
+
+func TestSuppressedInstancesAreFoundByTheirStatus(t *testing.T) {
+	l := newLab(t)
+	id := l.member(t, "web", 1)
+	l.SuppressStatusChecks(id)
+	ask := func(filters ...ec2types.Filter) []ec2types.InstanceApplicationStatus {
+		out, err := l.ec2.DescribeApplicationStatus(context.Background(), &ec2.DescribeApplicationStatusInput{Filters: filters})
+		must(t, err)
+		return out.ApplicationStatuses.Instances
+	}
+	got := ask(ec2types.Filter{Name: aws.String("status"), Values: []string{"suppressed"}})
+	if len(got) != 1 || aws.ToString(got[0].InstanceId) != id || got[0].ApplicationStatus.Status != ec2types.ApplicationStatusEnumSuppressed {
+		t.Errorf("got %+v", got)
+	}
+	if all := ask(); len(all) != 6 {
+		t.Errorf("%d statuses, want one for each member", len(all))
+	}
+	_, err := l.ec2.DescribeApplicationStatus(context.Background(), &ec2.DescribeApplicationStatusInput{
+		Filters: []ec2types.Filter{{Name: aws.String("colour"), Values: []string{"red"}}}})
+	refused(t, err, "InvalidParameterValue", "")
 }

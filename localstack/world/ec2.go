@@ -34,6 +34,8 @@ func (e *ec2Service) Handle(_ context.Context, call wire.Call) (any, error) {
 		return e.describeChecks(form)
 	case "DescribeApplicationStatusCheckAssociations":
 		return e.describeAssociations(form)
+	case "DescribeApplicationStatus":
+		return e.describeStatus(form)
 	}
 	return nil, wire.UnknownOperation(call.Operation)
 }

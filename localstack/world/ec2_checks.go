@@ -2,10 +2,14 @@ package world
 
 import (
 	"cmp"
+	"fmt"
 	"net/url"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/holdfast-aws/holdfast/localstack/world/wire"
+	"github.com/holdfast-aws/holdfast/shared/sim"
 )
 
 // StatusCheck is an EC2 application status check with what it is associated with. It is only shown: it probes nothing, and no member
@@ -26,6 +30,13 @@ func (s *Server) SetStatusChecks(checks ...StatusCheck) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.checks = slices.Clone(checks)
+}
+
+// SuppressStatusChecks replaces the instances whose application status checks are suppressed.
+func (s *Server) SuppressStatusChecks(instances ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.suppressed = slices.Clone(instances)
 }
 
 func (s *Server) statusChecks() []StatusCheck {
@@ -102,4 +113,50 @@ func (e *ec2Service) describeAssociations(form url.Values) (*xmlAssociations, er
 		return nil, err
 	}
 	return &xmlAssociations{Associations: part, NextToken: aws.ToString(next)}, nil
+}
+
+type xmlStatuses struct {
+	Instances []xmlStatus `xml:"applicationStatusesResponseType>instanceSet>item"`
+	NextToken string      `xml:"nextToken,omitempty"`
+}
+
+type xmlStatus struct {
+	ID     string `xml:"instanceId"`
+	Status string `xml:"applicationStatus>status"`
+}
+
+// describeStatus knows the filter by status; an instance that is not suppressed is well, because nothing is probed here.
+func (e *ec2Service) describeStatus(form url.Values) (*xmlStatuses, error) {
+	ids := numbered(form, "InstanceId")
+	var status []string
+	for i := 1; form.Has(fmt.Sprintf("Filter.%d.Name", i)); i++ {
+		if name := form.Get(fmt.Sprintf("Filter.%d.Name", i)); name != "status" {
+			return nil, &wire.Error{Code: "InvalidParameterValue", Message: fmt.Sprintf("The filter '%s' is invalid", name)}
+		}
+		status = append(status, numbered(form, fmt.Sprintf("Filter.%d.Value", i))...)
+	}
+	e.server.mu.Lock()
+	suppressed := slices.Clone(e.server.suppressed)
+	e.server.mu.Unlock()
+	var members []sim.Member
+	e.server.Do(func(c *sim.Cloud) {
+		for _, g := range c.Groups() {
+			members = append(members, g.Members...)
+		}
+	})
+	var found []xmlStatus
+	for _, m := range members {
+		shown := xmlStatus{m.ID, "ok"}
+		if slices.Contains(suppressed, m.ID) {
+			shown.Status = "suppressed"
+		}
+		if one(ids, m.ID) && one(status, shown.Status) {
+			found = append(found, shown)
+		}
+	}
+	part, next, err := page(e.server, found, ec2Page("DescribeApplicationStatus", form))
+	if err != nil {
+		return nil, err
+	}
+	return &xmlStatuses{Instances: part, NextToken: aws.ToString(next)}, nil
 }

@@ -68,6 +68,8 @@ type Server struct {
 	calls  map[string]int
 	past   *past
 	checks []StatusCheck
+	// suppressed are the instances whose application status checks are.
+	suppressed []string
 }
 
 // New returns a server with the simulated services mounted.

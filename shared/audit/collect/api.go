@@ -32,6 +32,7 @@ type LoadBalancing interface {
 
 // EC2 are the calls of the EC2 client that are made here.
 type EC2 interface {
+	DescribeApplicationStatus(context.Context, *ec2.DescribeApplicationStatusInput, ...func(*ec2.Options)) (*ec2.DescribeApplicationStatusOutput, error)
 	DescribeApplicationStatusChecks(context.Context, *ec2.DescribeApplicationStatusChecksInput, ...func(*ec2.Options)) (*ec2.DescribeApplicationStatusChecksOutput, error)
 	DescribeApplicationStatusCheckAssociations(context.Context, *ec2.DescribeApplicationStatusCheckAssociationsInput, ...func(*ec2.Options)) (*ec2.DescribeApplicationStatusCheckAssociationsOutput, error)
 }

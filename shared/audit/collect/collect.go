@@ -149,6 +149,7 @@ func (r *reading) details() []job {
 		jobs = append(jobs, r.attributeJob(t), r.healthJob(t))
 	}
 	jobs = append(jobs, r.tagJobs()...)
+	jobs = append(jobs, r.checks.suppressedJobs(r.api.EC2)...)
 	if r.o.Metrics {
 		jobs = append(jobs, r.metricJobs()...)
 	}
@@ -172,6 +173,6 @@ func (r *reading) assemble() {
 	for _, name := range slices.Sorted(maps.Keys(r.alarms)) {
 		r.account.Alarms = append(r.account.Alarms, r.alarms[name])
 	}
-	r.account.StatusChecks = r.checks.all()
+	r.account.StatusChecks = r.checks.all(r.groups)
 	r.account.Unread = r.pool.all()
 }

@@ -182,6 +182,22 @@ func TestStatusChecksStandWithTheirAssociations(t *testing.T) {
 	if !reflect.DeepEqual(have, want) {
 		t.Errorf("have %s", text(t, have))
 	}
+	ids := []string{"i-1", "i-2"}
+	for _, m := range groupNamed(t, l.read(t, l.options()), "web").Members {
+		ids = append(ids, m.ID)
+	}
+	for suppressed, count := range map[int]int{len(ids): 1, len(ids) - 1: 0} { // the simulator has no i-1 and no i-2
+		l.SuppressStatusChecks(ids[:suppressed]...)
+		n := 0
+		for _, c := range l.read(t, l.options()).StatusChecks {
+			if c.Suppressed {
+				n++
+			}
+		}
+		if n != count {
+			t.Errorf("%d checks are suppressed with %d instances, want %d", n, suppressed, count)
+		}
+	}
 }
 
 func TestASuspensionOfHoldfastIsToldFromOthers(t *testing.T) {

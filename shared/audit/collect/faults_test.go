@@ -29,7 +29,7 @@ func TestACallThatIsDeniedIsUnreadOnceAndAskedForNoMore(t *testing.T) {
 	for operation, kind := range map[string]string{
 		"autoscaling:DescribeAutoScalingGroups": "group", "autoscaling:DescribeScalingActivities": "group", "autoscaling:DescribeInstanceRefreshes": "group",
 		"elasticloadbalancing:DescribeTargetGroups": "target-group", "elasticloadbalancing:DescribeTargetGroupAttributes": "target-group",
-		"elasticloadbalancing:DescribeTags": "target-group", "elasticloadbalancing:DescribeTargetHealth": "target-group", "ec2:DescribeApplicationStatusChecks": "status-check",
+		"elasticloadbalancing:DescribeTags": "target-group", "elasticloadbalancing:DescribeTargetHealth": "target-group", "ec2:DescribeApplicationStatusChecks": "status-check", "ec2:DescribeApplicationStatus": "status-check",
 		"ec2:DescribeApplicationStatusCheckAssociations": "status-check", "cloudwatch:DescribeAlarms": "alarm", "cloudwatch:DescribeAlarmsForMetric": "guardian",
 		"cloudwatch:GetMetricData": "target-group", "ssm:GetParametersByPath": "guardian", "sns:GetTopicAttributes": "guardian",
 		"dynamodb:Query": "group", "dynamodb:BatchGetItem": "group",
@@ -39,6 +39,7 @@ func TestACallThatIsDeniedIsUnreadOnceAndAskedForNoMore(t *testing.T) {
 			l.fleet(t)
 			l.notices(t)
 			l.Do(func(c *sim.Cloud) { must(t, c.SuspendProcesses("web", []string{sim.ProcessReplaceUnhealthy})) })
+			l.SetStatusChecks(world.StatusCheck{ID: "asc-1", Path: "/", Tags: [][2]string{{"aws:autoscaling:groupName", "web"}}})
 			must(t, l.SetFaults(world.Fault{Operation: operation, FailFirst: -1, Error: wire.Error{
 				Code: "AccessDenied", Message: "not authorized to perform " + operation, Status: 403}}))
 			o := l.options()
