@@ -8,7 +8,7 @@ MAKEFLAGS += --no-builtin-rules
 TESTFLAGS ?=
 BENCHTIME ?= 1s
 FUZZTIME ?= 20s
-CHAOS_SEEDS ?= 1000
+CHAOS_SEEDS ?= 2000
 
 FUNCTIONS := $(patsubst functions/%/main.go,%,$(wildcard functions/*/main.go))
 # Modules of their own below this one: peers that the product must not depend on.
@@ -123,7 +123,7 @@ bench: ## run the benchmarks; BENCHTIME=1s
 	go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) $(call having,^func Benchmark)
 
 .PHONY: chaos
-chaos: ## run the chaos tests; CHAOS_SEEDS=1000
+chaos: ## run the chaos tests; CHAOS_SEEDS=2000
 	$(if $(call having,^func TestChaos),,$(error no chaos test found))
 	HOLDFAST_CHAOS_SEEDS=$(CHAOS_SEEDS) go test -count=1 -v -run '^TestChaos' $(call having,^func TestChaos)
 
