@@ -23,6 +23,25 @@ func oneBroken() Day {
 	}
 }
 
+// severalBroken is the day against which every hold and every budget is weighed: failures that have nothing to do with each other.
+func severalBroken() Day {
+	return Day{
+		Name: "several-broken",
+		About: "A tier of 12 to 20 with a local health check (interval 10 s, 3 to leave, 3 to return). Four members break one after the other, 2 to 25 " +
+			"minutes apart, each of its own: full disk, lost connection pool, hang, freeze or crash. Nothing else happens.",
+		Groups: []string{"web"}, Duration: 3 * time.Hour,
+		Draw: func(d *Dice) Course {
+			size, at := d.Number(12, 20), d.Between(5*time.Minute, 10*time.Minute)
+			course := Course{Setup: tier("web", size).create}
+			for _, nth := range d.Some(4, size) {
+				course.Script = append(course.Script, breaks(nth, at, d.kind()))
+				at += d.Between(2*time.Minute, 25*time.Minute)
+			}
+			return course
+		},
+	}
+}
+
 // badTemplate is a launch template that never gives a healthy member, found out by a scale-out and a broken instance.
 func badTemplate() Day {
 	return Day{
