@@ -23,7 +23,7 @@ type rule struct {
 }
 
 func rules() []rule {
-	return slices.Concat(groupRules(), balancerRules(), fleetRules(), alarmRules(), tableRules(), parameterRules(), messageRules())
+	return slices.Concat(groupRules(), balancerRules(), fleetRules(), alarmRules(), tableRules(), parameterRules(), messageRules(), auditRules())
 }
 
 // ruleTimeout is for a peer that hangs.

@@ -10,6 +10,7 @@ func gaps() map[string]map[string]gap {
 		moto:      gapsOfMoto(),
 		ministack: gapsOfMinistack(),
 		dynalite:  gapsOfDynalite(),
+		minidyn:   gapsOfMinidyn(),
 	}
 }
 
@@ -36,6 +37,10 @@ func gapsOfMoto() map[string]gap {
 		"an event reaches the targets of the rules that it matches, and no other": {"digits of the account: have 0", "matching and delivery are right; its events to queues have no account"},
 		"a pattern can be tried on an event":                                      {"have false, want true", "TestEventPattern does nothing there"},
 		"an alarm's change of state is an event":                                  {"have 0, want 1", "no emulator that could be had sends one"},
+		"a target group's attributes have AWS's defaults":                         {"unhealthy_state_routing.minimum_healthy_targets.count: have ,", "it has no thresholds of target group health; what is not answered stays unknown to the audit"},
+		"an alarm is found by its metric with its dimensions":                     {"alarms of another metric: have [", "it does not read the dimensions"},
+		"a topic counts its confirmed subscriptions":                              {"have [0 0], want [0 1]", "its counts are always 0"},
+		"Holdfast's audit reads a group and its target group":                     {"fail-open and DNS: have [-99 -99 -99 -99]", "all else is read right; thresholds, refreshes and application status checks it does not have, and each is named as unread or unknown"},
 	}
 }
 
@@ -45,6 +50,8 @@ func gapsOfMinistack() map[string]gap {
 		"the newest statistics come first":                      {"times: have", "it answers oldest first and does not read ScanBy"},
 		"a page of more than ten is refused":                    {"a page of 11 was accepted", "it answers with longer pages if asked"},
 		"an alarm's change of state is an event":                {"have 0, want 1", "no emulator that could be had sends one"},
+		"an alarm is found by its metric with its dimensions":   {"alarms of another metric: have [", "it does not read the dimensions"},
+		"an alarm is found by the beginning of an action":       {"alarms with that action: have [", "it does not read the prefix, so that all alarms come; the audit knows Holdfast's by their descriptions too"},
 	}
 }
 
@@ -58,4 +65,8 @@ func gapsOfDynalite() map[string]gap {
 		"of many transactions no more than the limit succeed":                     {"UnknownOperationException", none},
 		"a table knows when its items expire":                                     {"UnknownOperationException", "it has no time to live"},
 	}
+}
+
+func gapsOfMinidyn() map[string]gap {
+	return map[string]gap{}
 }

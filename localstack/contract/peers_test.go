@@ -36,6 +36,7 @@ const (
 	moto      = "moto"
 	ministack = "ministack"
 	dynalite  = "dynalite"
+	minidyn   = "minidyn"
 )
 
 const region = "us-east-1"
@@ -51,6 +52,8 @@ type peer struct {
 	sequential bool
 	// jsonAlarms says that CloudWatch's client has to be told to speak JSON to it.
 	jsonAlarms bool
+	// neverActive says that a table is there at once and never says that it is active, so that nobody can wait for it.
+	neverActive bool
 }
 
 func peers() []peer {
@@ -73,6 +76,10 @@ func peers() []peer {
 		{
 			name: dynalite, variable: "HOLDFAST_PEER_DYNALITE", install: "dynalite@4.0.0 from npm",
 			services: []string{"dynamodb"},
+		},
+		{
+			name: minidyn, variable: "HOLDFAST_PEER_MINIDYN", install: "the program of localstack/minidyn",
+			services: []string{"dynamodb"}, neverActive: true,
 		},
 	}
 }
