@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-aws/holdfast/infra/example"
 	"github.com/holdfast-aws/holdfast/infra/review"
 	"github.com/holdfast-aws/holdfast/infra/stack"
+	"github.com/holdfast-aws/holdfast/shared/audit"
 )
 
 // Names of the stacks.
@@ -116,6 +117,24 @@ func Register(path string) (*review.Register, error) {
 	return review.Parse(text)
 }
 
+// Thresholds is what the audit must know of the reviewed thresholds, one JSON object by service: the register without what only a review
+// reads, so that as many services as can be fit into a parameter.
+func Thresholds(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("read thresholds: %w", err)
+	}
+	promises, err := audit.DecodePromises(text)
+	if err != nil {
+		return "", err
+	}
+	short, err := json.Marshal(promises)
+	if err != nil {
+		return "", fmt.Errorf("encode thresholds: %w", err)
+	}
+	return string(short), nil
+}
+
 // New declares the app's stacks. CDK panics on what it refuses.
 func New(f Files) (awscdk.App, error) {
 	context, err := Context(f.CDK)
@@ -130,8 +149,13 @@ func New(f Files) (awscdk.App, error) {
 	if err != nil {
 		return nil, err
 	}
+	thresholds, err := Thresholds(f.Thresholds)
+	if err != nil {
+		return nil, err
+	}
 	app := awscdk.NewApp(&awscdk.AppProps{Context: &context})
 	props := s.Guardian.props(f.CodeDir)
+	props.AuditThresholds = thresholds
 	props.Environment = map[string]string{}
 	maps.Copy(props.Environment, s.Guardian.Environment)
 	maps.Copy(props.Environment, f.Environment)

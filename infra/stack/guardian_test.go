@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/holdfast-aws/holdfast/infra/app"
 	"github.com/holdfast-aws/holdfast/infra/stack"
+	"github.com/holdfast-aws/holdfast/shared/audit"
+	"github.com/holdfast-aws/holdfast/shared/audit/daily"
 	"github.com/holdfast-aws/holdfast/shared/guard"
 )
 
@@ -177,6 +180,43 @@ func TestADeployLeavesWhatTheOperatorSet(t *testing.T) {
 	for _, p := range changed.properties("AWS::Lambda::Function") {
 		if p["MemorySize"] != 2048.0 || !strings.Contains(text(p["Tags"]), "orders") {
 			t.Errorf("the change did not reach %s", text(p))
+		}
+	}
+}
+
+func TestTheAuditKnowsTheReviewedThresholds(t *testing.T) {
+	for _, p := range guardian(t).properties("AWS::SSM::Parameter") {
+		if p["Name"] != daily.ParameterThresholds {
+			continue
+		}
+		value, ok := p["Value"].(string)
+		if !ok {
+			t.Fatalf("%s", text(p))
+		}
+		have, err := audit.DecodePromises([]byte(value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(thresholdsFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := audit.DecodePromises(raw)
+		if err != nil || !reflect.DeepEqual(have, want) {
+			t.Errorf("have %v, want %v, %v", have, want, err)
+		}
+		return
+	}
+	t.Error("no template tells the audit of the thresholds")
+}
+
+func TestThresholdsThatNoParameterHoldsAreRefused(t *testing.T) {
+	for name, value := range map[string]string{"audit thresholds: ": `{"web":{}}`, "a parameter holds 8192": strings.Repeat(" ", 8193)} {
+		_, err := synth(t, func(s awscdk.Stack) {
+			stack.NewGuardian(s, "Holdfast", stack.GuardianProps{CodeDir: code(t), AuditThresholds: value})
+		})
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/holdfast-aws/holdfast/shared/audit/daily"
 	"github.com/holdfast-aws/holdfast/shared/guard"
 )
 
@@ -25,6 +26,9 @@ type memory struct{ state, heartbeats awsdynamodb.ITable }
 // newMemory declares the tables and the defaults, or adopts what an earlier stack left behind.
 func newMemory(scope constructs.Construct, p GuardianProps) memory {
 	newDefaults(scope, p.Defaults)
+	if p.AuditThresholds != "" {
+		newParameter(scope, "AuditThresholds", parameter{daily.ParameterThresholds, p.AuditThresholds, "Holdfast: what services promise, for the audit; written by the stack"})
+	}
 	if p.Adopt {
 		return memory{
 			state:      awsdynamodb.Table_FromTableName(scope, jsii.String(IDStateTable), jsii.String(p.StateTableName)),

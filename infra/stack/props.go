@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 
+	"github.com/holdfast-aws/holdfast/shared/audit"
 	"github.com/holdfast-aws/holdfast/shared/config"
 	"github.com/holdfast-aws/holdfast/shared/guard"
 )
@@ -25,6 +26,10 @@ const (
 	DefaultMemoryMB         = 256
 	DefaultLogRetentionDays = 90
 )
+
+// parameterBytesMax is what a parameter holds at most; above 4 KB it is of the tier that costs. Source: Systems Manager user guide,
+// "Managing parameter tiers".
+const parameterBytesMax = 8 << 10
 
 // GuardianProps are the settings of a Guardian. Only CodeDir is required.
 type GuardianProps struct {
@@ -52,6 +57,8 @@ type GuardianProps struct {
 	ChatTopicARN string
 	// SlackSecret and PagerDutySecret are names of SecureString parameters outside /holdfast/, "" for none.
 	SlackSecret, PagerDutySecret string
+	// AuditThresholds is what services promise, as the audit reads it, at most 8 KB of JSON; "" for none.
+	AuditThresholds string
 	// Environment has more variables for every function, such as the addresses of emulators.
 	Environment map[string]string
 	// ProbeVPC is where the deep checks run, nil for outside any VPC; its subnets are those with egress.
@@ -86,6 +93,12 @@ func (p GuardianProps) settled() (GuardianProps, error) {
 	}
 	if p.MemoryMB < 128 || p.MemoryMB > 10240 {
 		errs = append(errs, fmt.Errorf("%d MB of memory, want 128 to 10240", p.MemoryMB))
+	}
+	if n := len(p.AuditThresholds); n > parameterBytesMax {
+		errs = append(errs, fmt.Errorf("%d bytes of audit thresholds, a parameter holds %d", n, parameterBytesMax))
+	}
+	if _, err := audit.DecodePromises([]byte(p.AuditThresholds)); p.AuditThresholds != "" && err != nil {
+		errs = append(errs, fmt.Errorf("audit thresholds: %w", err))
 	}
 	if err := CheckPolicy(guard.LayerDefaults, p.Defaults); err != nil {
 		errs = append(errs, fmt.Errorf("policy defaults: %w", err))
