@@ -1,6 +1,7 @@
 // Package contract is one suite of rules about AWS's APIs, as tests: what Holdfast relies on, asked with the real SDK clients and with
 // Holdfast's own adapters of several implementations that know nothing of each other. The embedded AWS is always asked, in this
-// process. Others are asked if a variable has their address: HOLDFAST_PEER_MOTO, HOLDFAST_PEER_MINISTACK and HOLDFAST_PEER_DYNALITE.
+// process. Others are asked if a variable has their address: HOLDFAST_PEER_MOTO, HOLDFAST_PEER_MINISTACK, HOLDFAST_PEER_DYNALITE and
+// HOLDFAST_PEER_MINIDYN.
 //
 // A rule comes from AWS's documentation, never from what a peer does. Where a peer is known not to keep one, the table of gaps says so
 // and why; the suite fails if a gap is missing from the table, and also if one in the table has closed. No peer is evidence of what AWS

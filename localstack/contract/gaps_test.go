@@ -68,5 +68,10 @@ func gapsOfDynalite() map[string]gap {
 }
 
 func gapsOfMinidyn() map[string]gap {
-	return map[string]gap{}
+	return map[string]gap{
+		"a refused condition changes nothing and returns the item": {"attributes of the returned item: have 0", "it does not read ReturnValuesOnConditionCheckFailure; that the write is refused is right"},
+		"a transaction repeated with its token is done once":       {"have [3], want [1]", "it does not read ClientRequestToken"},
+		"a token used for another transaction is refused":          {"other content was accepted", "it does not read ClientRequestToken"},
+		"a table knows when its items expire":                      {"deserialization failed", "it has no time to live, and answers in plain text"},
+	}
 }
