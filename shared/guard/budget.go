@@ -75,7 +75,7 @@ func (k *look) addTerminations() {
 		}
 		id := "aws/" + a.ID
 		if m := k.markOf(a.Member); m != nil && !m.overridden() {
-			m.Outcome = OutcomeDone
+			m.turnsOut(at)
 			continue
 		}
 		if slices.ContainsFunc(k.next.Marks, func(m Mark) bool { return m.ID == id }) {
@@ -89,16 +89,26 @@ func (k *look) addTerminations() {
 // overridden says that the member was called Healthy again and stayed: what comes later is another failure.
 func (m *Mark) overridden() bool { return m.Closed && !m.Gone }
 
+// turnsOut notes that a mark was done after all. When, or by whom, is not known if its call was never answered: its windows begin
+// with what shows it.
+func (m *Mark) turnsOut(at Instant) {
+	if m.Outcome != OutcomeDone {
+		m.Outcome, m.Called = OutcomeDone, max(m.Called, at)
+	}
+}
+
 // settle updates one mark and says whether it is kept.
 func (k *look) settle(m *Mark) bool {
 	v := k.find(m.Member)
 	age := k.ageOf(m)
 	m.Gone = v == nil
-	leaving := v == nil || strings.HasPrefix(v.m.Lifecycle, "Terminating") || v.m.Unhealthy
+	leaving := v != nil && (strings.HasPrefix(v.m.Lifecycle, "Terminating") || v.m.Unhealthy)
 	if m.Outcome == OutcomeReserved || m.Outcome == OutcomeUnknown {
 		switch {
+		case v == nil:
+			m.Outcome = OutcomeDone // a health termination would have said so already
 		case leaving:
-			m.Outcome = OutcomeDone
+			m.turnsOut(k.now)
 		case age >= settleAfter:
 			return false // the group's activities know nothing of it: it was not done
 		}

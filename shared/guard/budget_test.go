@@ -261,6 +261,39 @@ func TestWhatAWSDidCountsToo(t *testing.T) {
 	}
 }
 
+func TestAReservationOfUnknownOutcomeCountsFromWhenItWasSeenToBeDone(t *testing.T) {
+	const cause = "an instance was taken out of service in response to a user health-check."
+	for _, outcome := range []string{guard.OutcomeReserved, guard.OutcomeUnknown, guard.OutcomeDone} {
+		for what, seen := range map[string]func(*guardtest.Fleet){
+			"gone by an activity": func(f *guardtest.Fleet) {
+				f.In.Group.Activities = []guard.Activity{{ID: "a", At: f.In.Now, Kind: "terminate", Status: "Successful", Member: "gone", Cause: cause}}
+			},
+			"leaving": func(f *guardtest.Fleet) {
+				f.M(5).Unhealthy, f.M(5).Lifecycle = true, "Terminating"
+				f.In.State.Marks[0].Member = f.ID(5)
+			},
+		} {
+			f := ready(8)
+			f.In.Policy.MaxInFlight = 1
+			f.In.State.Marks = []guard.Mark{{ID: "a", Member: "gone", At: guard.At(f.In.Now.Add(-9 * time.Minute)), By: "guard", Outcome: outcome, Weight: 1}}
+			seen(f)
+			began := f.In.Now
+			v := f.Sweep()
+			fresh, m := guard.Instant(0), v.State.Marks[0]
+			switch {
+			case outcome == guard.OutcomeDone:
+			case what == "leaving":
+				fresh = guard.At(f.In.Now)
+			default:
+				fresh = guard.At(began)
+			}
+			if m.Outcome != guard.OutcomeDone || m.Called != fresh {
+				t.Errorf("%s, %s: outcome %s, called %d, want done at %d", outcome, what, m.Outcome, m.Called, fresh)
+			}
+		}
+	}
+}
+
 func TestMemberThatAWSMarkedTakesTheSlot(t *testing.T) {
 	for _, lifecycle := range []string{"InService", "Terminating", "Terminating:Wait"} {
 		f := ready(8)

@@ -84,9 +84,9 @@ func (k *look) step(h *Hold) {
 		}
 		k.stepHealthCheck(h)
 	case StageHealthCheck:
-		if left := k.notResumed(h); len(left) > 0 {
+		if slices.Contains(k.notResumed(h), ProcessHealthCheck) {
 			k.enter(h, StageHealthCheck) // the call was lost: HealthCheck still comes a sweep before the rest
-			k.resume(h, left)
+			k.resume(h, []string{ProcessHealthCheck})
 			return
 		}
 		if k.now.sub(h.StageAt) < k.in.SweepInterval*3/4 || k.pendingRestores(h) {

@@ -277,6 +277,22 @@ func TestAResumeThatDidNotTakeIsTriedAgain(t *testing.T) {
 	want(t, "when it takes", story(f, 2), "5 resume AZRebalance,ReplaceUnhealthy | free")
 }
 
+func TestAResumeThatWasDecidedOnceIsWeighedAgainInALaterRelease(t *testing.T) {
+	f := quieted(t)
+	f.Sweeps(2)
+	f.Failing = true
+	want(t, "a resume that does not take", story(f, 1), "5 resume AZRebalance,ReplaceUnhealthy")
+	f.In.Policy.Mode = guard.ModeOff
+	f.Sweep()
+	f.Failing = false
+	f.In.Policy.Mode, f.In.Policy.MarksPerHour = guard.ModeAct, 0
+	f.Break(4) // one alone, which is no trigger
+	f.M(4).Unhealthy = true
+	f.Sweeps(10)
+	want(t, "the next release", story(f, 3), "2 | 3 resume HealthCheck | 4")
+	want(t, "pages", pages(f.Verdict), "resume-blocked!")
+}
+
 func TestAForeignTextIsNeverResumed(t *testing.T) {
 	f := quieted(t)
 	f.Sweep()
