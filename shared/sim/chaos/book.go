@@ -20,8 +20,8 @@ type book struct {
 	holds   map[string]string
 	moved   map[string]move
 	endedAt map[string]time.Time
-	// firstLook is the look whose record was a group's first.
-	firstLook map[string]time.Time
+	// firstLook and lastLook are the looks whose records were a group's first and newest; gapAt is the one that came after a gap.
+	firstLook, lastLook, gapAt map[string]time.Time
 	// intent has every moment at which a hold's record meant to suspend a process, by group and process.
 	intent map[string]map[guard.Instant]bool
 	marks  []markDone
@@ -34,6 +34,8 @@ type book struct {
 	// seenUnhealthy is when a member was first read as Unhealthy, by the guard's clock: it counts from then, and not again when it is
 	// terminated.
 	seenUnhealthy map[string]time.Time
+	// dependencyBad is when the dependency failed last.
+	dependencyBad time.Time
 	// unsound is when a member was last broken in truth.
 	unsound map[string]time.Time
 	pages   map[string]*told
@@ -43,6 +45,8 @@ type book struct {
 	// launched are the members that came after the beginning, by group in their order, and launches what became of them.
 	launched map[string][]string
 	launches map[string]*launch
+	// returned are members that came back from Standby, of which no run need have seen that they were there.
+	returned map[string]bool
 	// muddled is when a group last launched, or was made to launch, for another reason than a mark.
 	muddled map[string]time.Time
 	// policies are what layers came to, by their content.
@@ -64,6 +68,10 @@ func (p *process) noteHold(group string, h *guard.Hold) {
 	if b.firstLook[group].IsZero() {
 		b.firstLook[group] = pic.began
 	}
+	if last := b.lastLook[group]; !last.IsZero() && pic.began.Sub(last) > 3*interval {
+		b.gapAt[group] = pic.began
+	}
+	b.lastLook[group] = pic.began
 	now, was := move{at: p.cloud.Now(), by: p}, b.moved[group]
 	if h != nil {
 		now.id, now.stage, now.observed = h.ID, h.Stage, h.Observed
@@ -81,16 +89,18 @@ func (p *process) noteHold(group string, h *guard.Hold) {
 type markDone struct {
 	at, guardAt   time.Time
 	group, member string
-	// sure says that its caller was told, seen that a look read the member as Unhealthy afterwards, and undone that somebody called it
+	// sure says that a record calls it done, seen that a look read the member as Unhealthy afterwards, and undone that somebody called it
 	// Healthy again before either: nobody can know of such a mark.
 	sure, seen, undone bool
+	// lapsed says that some run's clock was past the Region's hour already, which drops the mark from the Region's item for good.
+	lapsed bool
 }
 
 func newBook() *book {
 	return &book{
-		answers: map[string]answer{}, holds: map[string]string{}, moved: map[string]move{}, endedAt: map[string]time.Time{}, firstLook: map[string]time.Time{}, owner: map[string]string{}, intent: map[string]map[guard.Instant]bool{}, unhealthyByUs: map[string]bool{},
+		answers: map[string]answer{}, holds: map[string]string{}, moved: map[string]move{}, endedAt: map[string]time.Time{}, firstLook: map[string]time.Time{}, lastLook: map[string]time.Time{}, gapAt: map[string]time.Time{}, owner: map[string]string{}, intent: map[string]map[guard.Instant]bool{}, unhealthyByUs: map[string]bool{},
 		badSince: map[string]time.Time{}, seenUnhealthy: map[string]time.Time{}, badLooks: map[string][]time.Time{}, unsound: map[string]time.Time{}, pages: map[string]*told{}, policies: map[string]guard.Resolution{},
-		since: map[string]time.Time{}, oddClock: map[string]bool{}, launched: map[string][]string{}, launches: map[string]*launch{}, muddled: map[string]time.Time{},
+		since: map[string]time.Time{}, oddClock: map[string]bool{}, launched: map[string][]string{}, launches: map[string]*launch{}, muddled: map[string]time.Time{}, returned: map[string]bool{},
 	}
 }
 
@@ -144,8 +154,10 @@ func (b *book) markOf(member string) *markDone {
 // clockSays takes moments that lie in the future of a clock for that clock's present, as the guard does with its own.
 func (b *book) clockSays(now time.Time) {
 	for i := range b.marks {
-		if b.marks[i].guardAt.After(now) {
-			b.marks[i].guardAt = now
+		d := &b.marks[i]
+		d.lapsed = d.lapsed || now.Sub(d.guardAt) >= time.Hour-blur
+		if d.guardAt.After(now) {
+			d.guardAt = now
 		}
 	}
 	for id, at := range b.seenUnhealthy {
@@ -205,6 +217,9 @@ func (b *book) saw(pic *picture, now, guardNow time.Time) {
 // watchTruth notes which members are broken in truth, and which marks of ours no longer stand.
 func (s *stage) watchTruth() {
 	now := s.cloud.Now()
+	if s.cloud.Dependency(dependency) != sim.DependencyOK {
+		s.book.dependencyBad = now
+	}
 	s.watchFacts()
 	s.watchLaunches()
 	for _, g := range s.cloud.Groups() {

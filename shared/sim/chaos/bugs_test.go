@@ -177,7 +177,7 @@ func ledgerBugs() []planted {
 			return fleet(func(g *guard.Group, _ *guard.Reads) { g.Activities = nil })(p)
 		}, []string{"budget", "in-flight"}, 0},
 		{"a ledger that forgets the Region's marks", ledger(badLedger{region: func(r *runner.RegionRecord) { r.State.Marks = nil }}), []string{"region-budget"}, 0},
-		{"a ledger that forgets holds", ledger(badLedger{loaded: func(r *runner.Record) { r.State.Hold = nil }}), []string{"mark-while-held", "shared-cause", "unhealed", "page-repeated"}, 0},
+		{"a ledger that forgets holds", ledger(badLedger{loaded: func(r *runner.Record) { r.State.Hold = nil }}), []string{"mark-while-held", "mark-in-grace", "shared-cause", "unhealed", "page-repeated"}, 0},
 		{"a ledger that forgets pages", ledger(badLedger{loaded: func(r *runner.Record) { r.State.Pages = nil }}), []string{"page-repeated"}, 0},
 		{"a ledger that gives no confirmations back", ledger(badLedger{loaded: func(r *runner.Record) {
 			for i := range r.State.Members {
@@ -195,7 +195,7 @@ func readBugs() []planted {
 			for i := range g.Members {
 				g.Members[i].OptedOut, g.Members[i].Protected = false, false
 			}
-		}), []string{"mark-of-fenced-member"}, 130},
+		}), []string{"mark-of-fenced-member"}, 0},
 		{"suspensions that nobody reads", fleet(func(g *guard.Group, _ *guard.Reads) { g.Suspended = nil }), []string{"mark-without-replacement", "unhealed", "page-repeated"}, 0},
 		{"a refresh that nobody reads", fleet(func(g *guard.Group, _ *guard.Reads) { g.Refresh = "" }), []string{"mark-while-refreshing"}, 0},
 		{"activities that nobody reads", fleet(func(g *guard.Group, _ *guard.Reads) { g.Activities = nil }), []string{"budget", "mark-without-replacement"}, 0},

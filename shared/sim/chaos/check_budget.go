@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/guard"
@@ -44,7 +45,7 @@ func whyBudget(m *markSeen) string {
 	} {
 		n := m.marksWithin(w.window, m.group) + m.foreignWithin(w.window)
 		if n+1 > w.limit {
-			return fmt.Sprintf("%d marks and health terminations within %s, the limit is %d", n, w.window, w.limit)
+			return fmt.Sprintf("%d marks and health terminations within %s, the limit is %d: %s", n, w.window, w.limit, m.counted(w.window))
 		}
 	}
 	return ""
@@ -55,25 +56,46 @@ func whyBudget(m *markSeen) string {
 func (m *markSeen) marksWithin(window time.Duration, group string) int {
 	n := 0
 	for _, d := range m.book.marks {
-		if (group == "" || d.group == group) && !d.undone && m.Now().Sub(d.guardAt) < window-blur {
+		if (group == "" && !d.lapsed || d.group == group) && !d.undone && m.Now().Sub(d.guardAt) < window-blur {
 			n++
 		}
 	}
 	return n
 }
 
+// counted lists what counts in a window, for people.
+func (m *markSeen) counted(window time.Duration) string {
+	var out []string
+	for _, d := range m.book.marks {
+		if d.group == m.group && !d.undone && m.Now().Sub(d.guardAt) < window-blur {
+			out = append(out, fmt.Sprintf("marked %s at %s", d.member, d.guardAt.Format(time.TimeOnly)))
+		}
+	}
+	for _, a := range m.pic.group.Activities {
+		if m.foreign(a, window) {
+			out = append(out, fmt.Sprintf("terminated %s at %s, first seen %s", a.Member, a.At.Format(time.TimeOnly), m.book.seenUnhealthy[a.Member].Format(time.TimeOnly)))
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
 func (m *markSeen) foreignWithin(window time.Duration) int {
 	n := 0
 	for _, a := range m.pic.group.Activities {
-		at := a.At
-		if seen := m.book.seenUnhealthy[a.Member]; !seen.IsZero() && seen.Before(at) {
-			at = seen
-		}
-		if a.HealthTermination() && m.book.markOf(a.Member) == nil && m.Now().Sub(at) < window-blur {
+		if m.foreign(a, window) {
 			n++
 		}
 	}
 	return n
+}
+
+// foreign says that an activity is a health termination within a window that no mark of ours explains.
+func (m *markSeen) foreign(a guard.Activity, window time.Duration) bool {
+	at := a.At
+	if seen := m.book.seenUnhealthy[a.Member]; !seen.IsZero() && seen.Before(at) {
+		at = seen
+	}
+	return a.HealthTermination() && m.book.markOf(a.Member) == nil && m.Now().Sub(at) < window-blur
 }
 
 func whyRegionBudget(m *markSeen) string {

@@ -129,7 +129,7 @@ func (p *process) checkBacklog(group string, pol guard.Policy) {
 		min(pol.MarksPerDay, max(8, percentOf(inService, 50))), pol.RegionMarksPerHour,
 	)
 	if unhealthy > limit {
-		p.violate(p, "backlog", "resume of ReplaceUnhealthy in %s with %d members read as Unhealthy, the limit is %d", group, unhealthy, limit)
+		p.violate(p, "backlog", "resume of ReplaceUnhealthy in %s with %d of %d members read as Unhealthy, the limit is %d", group, unhealthy, inService, limit)
 	}
 }
 

@@ -150,7 +150,7 @@ func whyGrace(m *markSeen) string {
 	}
 	grace := max(time.Duration(m.pol.BootGraceSeconds)*time.Second, m.pic.group.Grace)
 	since := func(at time.Time) time.Duration { return m.pic.began.Sub(at) + apart }
-	if age := since(now.EnteredInService); age < grace {
+	if age := since(now.EnteredInService); age < grace && !m.book.returned[m.id] {
 		return fmt.Sprintf("%s in service, its grace is %s", age, grace)
 	}
 	if first := m.book.firstLook[m.group]; since(first) < grace && now.EnteredInService.Before(first) {
@@ -277,6 +277,11 @@ func whyHealthy(m *markSeen) string {
 		return ""
 	}
 	if last, was := m.book.unsound[m.id]; was && m.cloud.Now().Sub(last) < soundFor {
+		return ""
+	}
+	// A check that asks a dependency of which the policy knows nothing speaks of the member alone, and a target needs minutes to come
+	// back from it: that is what disagree_seconds decides on. Where the policy knows it, or many fail, another rule forbids the mark.
+	if since := m.book.badSince[m.id]; m.fleet.deep(m.group) && !since.IsZero() && m.book.dependencyBad.After(since) {
 		return ""
 	}
 	if m.cloud.Dependency(dependency) != "ok" || m.book.shared(m.stage) {

@@ -121,6 +121,9 @@ func whySilence(m *markSeen) string {
 	if !m.book.steady(m.stage) || !b.Found || b.Unreadable || b.Status == "failing" || m.book.oddClock[m.id] {
 		return ""
 	}
+	if gap := m.book.gapAt[m.group]; !gap.IsZero() && m.pic.began.Sub(gap) < stale+interval {
+		return "" // a beat that came while nothing could be recorded is new to the guard, however old it is
+	}
 	if since := m.book.badSince[m.id]; m.pic.began.Sub(since) >= time.Duration(m.pol.DisagreeSeconds)*time.Second-apart {
 		return "" // by now its target alone is enough
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/guard"
@@ -53,7 +54,8 @@ type member struct {
 	declared, edited document
 	// wellAt is when nothing was the matter with it last.
 	wellAt time.Time
-	// action is the declared one.
+	// deep says that its targets' check asks the dependency; action is the declared one.
+	deep   bool
 	action string
 	// broken is an operator's layer that is no valid document, "" for none.
 	broken string
@@ -68,6 +70,11 @@ func (f *fleet) names() []string {
 }
 
 func (f *fleet) name(arn string) string { return f.byARN[arn] }
+
+// deep says that the check of a group's targets asks the dependency.
+func (f *fleet) deep(name string) bool {
+	return slices.ContainsFunc(f.groups, func(g *member) bool { return g.name == name && g.deep })
+}
 
 func (f *fleet) arn(name string) string {
 	for _, g := range f.groups {
@@ -133,8 +140,9 @@ func newFleet(c *sim.Cloud, d dice) (*fleet, error) {
 func (f *fleet) add(c *sim.Cloud, d dice, name string) error {
 	size := pick(d, 1, 1, 2, 3, 4, 4, 5, 6, 6, 8, 8, 12, 12, 24, 40)
 	weight := pick(d, 1, 1, 1, 2)
+	path := pick(d, sim.PathLocal, sim.PathLocal, sim.PathDeep, sim.PathOwn)
 	if _, err := c.CreateTargetGroup(sim.TargetGroupSpec{
-		Name: name, Path: pick(d, sim.PathLocal, sim.PathLocal, sim.PathDeep, sim.PathOwn), Dependencies: []string{dependency},
+		Name: name, Path: path, Dependencies: []string{dependency},
 		Interval: pick(d, 10*time.Second, 30*time.Second), Timeout: 5 * time.Second, HealthyCount: d.between(2, 5), UnhealthyCount: d.between(2, 3),
 		DeregistrationDelay: pick(d, 10*time.Second, 30*time.Second, 300*time.Second),
 	}); err != nil {
@@ -160,7 +168,7 @@ func (f *fleet) add(c *sim.Cloud, d dice, name string) error {
 		maps.Copy(owner, settings{"marks_per_10_minutes": 100, "marks_per_hour": 100, "marks_per_day": 100, "max_in_flight": 100, "rolling_percent": 100, "onset_count": 100})
 	}
 	action, _ := owner["action"].(string)
-	f.groups = append(f.groups, &member{name: name, arn: g.ARN, declared: owner.raw(), action: action, wellAt: c.Now()})
+	f.groups = append(f.groups, &member{name: name, arn: g.ARN, declared: owner.raw(), deep: path == sim.PathDeep, action: action, wellAt: c.Now()})
 	f.byARN[g.ARN] = name
 	return nil
 }

@@ -143,10 +143,6 @@ func writeMishap(d dice, op string) mishap {
 	switch op {
 	case memledger.OpLoad, memledger.OpLoadRegion:
 		return mishap{before: failed(pick(d, fault.Throttled, fault.Unknown, fault.Refused))}
-	case memledger.OpSave, memledger.OpSaveRegion:
-		if d.chance(0.2) { // the client's own retry met the version that its first try had written
-			return mishap{after: failed(fault.Conflict)}
-		}
 	case opMark:
 		if d.chance(0.2) {
 			return mishap{before: failed(pick(d, fault.TooYoung, fault.Gone))}

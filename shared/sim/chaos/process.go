@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/holdfast-aws/holdfast/shared/fault"
 	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/runner"
 )
@@ -127,6 +128,7 @@ func (p *process) call(op, about string, effect func(mishap) error) error {
 		p.crash()
 		return errCrashed
 	case m.before != nil:
+		p.raced = p.raced || errors.Is(m.before, fault.Conflict) // a conflict says that there is a rival
 		p.log("%s %s %s: %s", p.name, op, about, m)
 		return m.before
 	}
@@ -211,6 +213,11 @@ func (p *process) wrote(name string, rec runner.Record) {
 	}
 	pic.rec = rec
 	p.book.intents(name, rec.State)
+	for _, m := range rec.State.Marks {
+		if d := p.book.markOf(m.Member); d != nil && m.Outcome == guard.OutcomeDone {
+			d.sure = true
+		}
+	}
 }
 
 // count counts holds that begin and end.
@@ -275,7 +282,7 @@ func (p *process) PutAction(ctx context.Context, a runner.ActionRecord) error {
 // Mark sets a member Unhealthy.
 func (p *process) Mark(ctx context.Context, member string) error {
 	again := false
-	err := p.call(opMark, member, func(mishap) error {
+	return p.call(opMark, member, func(mishap) error {
 		g := p.groupOf(member)
 		if again { // the network repeats what was judged already
 			return p.world.Mark(ctx, member)
@@ -290,10 +297,6 @@ func (p *process) Mark(ctx context.Context, member string) error {
 		}
 		return err
 	})
-	if d := p.book.markOf(member); err == nil && d != nil {
-		d.sure = true
-	}
-	return err
 }
 
 // acts notes the last moment at which this process could still be told otherwise.

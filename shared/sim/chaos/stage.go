@@ -37,8 +37,8 @@ type stage struct {
 	began   time.Time
 	level   float64
 	climate climate
-	// silent says that no scheduled look comes, apart that each group has a run of its own.
-	silent, apart bool
+	// silent says that no scheduled look comes, single that each group has a run of its own.
+	silent, single bool
 	// skew is how far the guard's clock is off.
 	skew time.Duration
 	// stepped and leapt say that the guard's clock was ever off by more than a few seconds, or minutes; zonesDown are the zones that are lost.
@@ -148,7 +148,7 @@ func (s *stage) sweep() {
 	if s.silent || s.order.chance(0.02) {
 		return // a schedule that did not fire
 	}
-	if s.apart || s.order.chance(0.1) { // one run for each group, all at once
+	if s.single || s.order.chance(0.1) { // one run for each group, all at once
 		for _, name := range s.fleet.names() {
 			s.plan(now.Add(s.order.span(0, 300*time.Millisecond)), runner.Request{Run: s.nextRun(), Trigger: runner.TriggerManual, Groups: []string{name}})
 		}

@@ -115,8 +115,8 @@ func breakTwins(s *stage, g *member, _ string) {
 			s.one(other, func(id string) error { return s.cloud.Break(id, sim.FullDisk) })
 		}
 	}
-	s.apart = true
-	s.lasts(8, "one run for all groups", func() { s.apart = false })
+	s.single = true
+	s.lasts(8, "one run for all groups", func() { s.single = false })
 }
 
 // noSweep stops the schedule for long enough to make a gap.

@@ -194,7 +194,7 @@ func people() []weatherKind {
 		}},
 		{"a member goes to Standby", func(s *stage, g *member) {
 			s.one(g, func(id string) error {
-				s.book.muddled[g.name] = s.cloud.Now()
+				s.book.muddled[g.name], s.book.returned[id] = s.cloud.Now(), true
 				s.lasts(10, "a member goes to Standby", func() {
 					s.book.muddled[g.name] = s.cloud.Now()
 					s.try(s.cloud.ExitStandby(id))
