@@ -41,7 +41,7 @@ func (r *reading) activityJob(g *group) job {
 	instance := regexp.MustCompile(`\bi-[0-9a-zA-Z]+`)
 	var pages pager
 	read := 0
-	return job{kind: kindGroup, what: "DescribeScalingActivities", names: []string{g.Name}, do: func(ctx context.Context) error {
+	return job{kind: audit.KindGroup, what: "DescribeScalingActivities", names: []string{g.Name}, do: func(ctx context.Context) error {
 		for !pages.over && read < activityPagesMax && len(g.Launches) < launchesMax {
 			err := pages.one(func(token *string) (*string, error) {
 				in.NextToken = token
@@ -87,7 +87,7 @@ func (r *reading) refreshJob(g *group) job {
 	in := &autoscaling.DescribeInstanceRefreshesInput{AutoScalingGroupName: aws.String(g.Name), MaxRecords: aws.Int32(refreshesPageMax)}
 	var pages pager
 	var newest *types.InstanceRefresh
-	return job{kind: kindGroup, what: "DescribeInstanceRefreshes", names: []string{g.Name}, do: func(ctx context.Context) error {
+	return job{kind: audit.KindGroup, what: "DescribeInstanceRefreshes", names: []string{g.Name}, do: func(ctx context.Context) error {
 		err := pages.each(func(token *string) (*string, error) {
 			in.NextToken = token
 			out, err := r.api.AutoScaling.DescribeInstanceRefreshes(ctx, in)

@@ -29,52 +29,69 @@ const ownPrefix = "Holdfast: "
 // neverEvaluated is the reason of an alarm that was not evaluated yet. Source: seen in answers, not documented.
 const neverEvaluated = "Unchecked: Initial alarm creation"
 
-// ownAlarms is what is known of the alarms on Holdfast itself.
+// ownAlarms is what is known of the alarms on Holdfast itself. Its jobs run at once, so that the pool's mutex guards it.
 type ownAlarms struct {
-	found bool
+	found []types.MetricAlarm
 	// topics are the SNS topics that they tell, sorted.
 	topics []string
 }
 
-// ownAlarmJob finds Holdfast's alarms whatever their names: one of them is on a metric that nobody else emits, and tells the topic that
-// the others tell.
-func (r *reading) ownAlarmJob() job {
-	dimension := func(name, value string) types.Dimension {
-		return types.Dimension{Name: aws.String(name), Value: aws.String(value)}
+// ownMetrics are the metrics that Holdfast watches itself by, each with its function. Nobody else emits them, so that the alarms on them
+// are Holdfast's, whatever their names are and also if they tell nobody any more.
+func ownMetrics() [][2]string {
+	return [][2]string{
+		{telemetry.SweepCompleted, "sweep"}, {telemetry.GroupsBlind, "sweep"}, {telemetry.GroupsHeld, "sweep"}, {telemetry.GroupFailures, "sweep"},
+		{telemetry.PageFailures, "sweep"}, {telemetry.PageFailures, "notify"}, {telemetry.DeadlineMarginMS, "sweep"}, {telemetry.TicksDropped, "sweep"},
+		{telemetry.ProbeRunCompleted, "probe"}, {telemetry.ProbeSourcesRefused, "probe"}, {telemetry.AuditCompleted, "audit"},
 	}
-	in := &cw.DescribeAlarmsForMetricInput{
-		Namespace: aws.String(telemetry.Namespace), MetricName: aws.String(telemetry.SweepCompleted),
-		Dimensions: []types.Dimension{dimension(telemetry.DimensionFunction, "sweep"), dimension(telemetry.DimensionShard, "0")},
-	}
-	return job{kind: kindGuardian, what: "DescribeAlarmsForMetric", do: func(ctx context.Context) error {
-		var found []types.MetricAlarm
-		err := (&pager{}).one(func(*string) (*string, error) {
-			out, err := r.api.CloudWatch.DescribeAlarmsForMetric(ctx, in)
-			if err == nil {
-				found = out.MetricAlarms
-			}
-			return nil, err
-		})
-		if err != nil {
-			return err
+}
+
+// ownAlarmJobs find Holdfast's alarms by their metrics. The alarms on what AWS counts of it are found later, by the topics that these tell.
+func (r *reading) ownAlarmJobs() []job {
+	var jobs []job
+	for _, m := range ownMetrics() {
+		in := &cw.DescribeAlarmsForMetricInput{Namespace: aws.String(telemetry.Namespace), MetricName: aws.String(m[0])}
+		dimension := func(name, value string) {
+			in.Dimensions = append(in.Dimensions, types.Dimension{Name: aws.String(name), Value: aws.String(value)})
 		}
-		r.own.found = len(found) > 0
-		for _, a := range found {
-			for _, action := range a.AlarmActions {
-				if strings.Contains(action, ":sns:") {
-					r.own.topics = append(r.own.topics, action)
+		dimension(telemetry.DimensionFunction, m[1])
+		if m[0] == telemetry.SweepCompleted {
+			dimension(telemetry.DimensionShard, "0")
+		}
+		jobs = append(jobs, job{kind: audit.KindGuardian, what: "DescribeAlarmsForMetric", names: []string{m[0]}, do: func(ctx context.Context) error {
+			return (&pager{}).one(func(*string) (*string, error) {
+				out, err := r.api.CloudWatch.DescribeAlarmsForMetric(ctx, in)
+				if err != nil {
+					return nil, err
 				}
+				r.pool.mu.Lock()
+				defer r.pool.mu.Unlock()
+				r.own.found = append(r.own.found, out.MetricAlarms...)
+				return nil, nil
+			})
+		}})
+	}
+	return jobs
+}
+
+// settleOwnAlarms keeps the alarms that were found, and learns from them which topics they tell.
+func (r *reading) settleOwnAlarms() {
+	r.alarms = map[string]audit.Alarm{}
+	for _, answer := range decodeAlarms(&cw.DescribeAlarmsOutput{MetricAlarms: r.own.found}) {
+		answer.alarm.Own = true
+		r.alarms[answer.alarm.Name] = answer.alarm
+		for _, action := range answer.alarm.Actions {
+			if strings.Contains(action, ":sns:") {
+				r.own.topics = append(r.own.topics, action)
 			}
 		}
-		slices.Sort(r.own.topics)
-		r.own.topics = slices.Compact(r.own.topics)
-		return nil
-	}}
+	}
+	slices.Sort(r.own.topics)
+	r.own.topics = slices.Compact(r.own.topics)
 }
 
 // alarmJobs read the alarms that policies name, and Holdfast's own.
 func (r *reading) alarmJobs() []job {
-	r.alarms = map[string]audit.Alarm{}
 	names := map[string]bool{}
 	for _, g := range r.groups {
 		if g.Policy == nil {
@@ -99,7 +116,7 @@ func (r *reading) alarmJobs() []job {
 	}
 	for _, topic := range r.own.topics {
 		jobs = append(jobs, r.describeAlarmsJob(alarmQuestion{
-			job: job{kind: kindGuardian, what: "DescribeAlarms"},
+			job: job{kind: audit.KindGuardian, what: "DescribeAlarms"},
 			in:  cw.DescribeAlarmsInput{ActionPrefix: aws.String(topic)},
 			keep: func(a audit.Alarm, description string) (audit.Alarm, bool) {
 				a.Own = true
@@ -113,7 +130,7 @@ func (r *reading) alarmJobs() []job {
 // namedAlarmJob reads alarms by name; what AWS does not know is missing.
 func (r *reading) namedAlarmJob(names []string) job {
 	j := r.describeAlarmsJob(alarmQuestion{
-		job:  job{kind: kindAlarm, what: "DescribeAlarms", names: names},
+		job:  job{kind: audit.KindAlarm, what: "DescribeAlarms", names: names},
 		in:   cw.DescribeAlarmsInput{AlarmNames: names},
 		keep: func(a audit.Alarm, _ string) (audit.Alarm, bool) { return a, slices.Contains(names, a.Name) },
 	})

@@ -28,7 +28,7 @@ func (c *checks) jobs(api EC2) []job { return []job{c.listJob(api), c.associatio
 // Source: SDK doc comment of ApplicationStatusCheckResponseObject.Aggregation.
 func (c *checks) listJob(api EC2) job {
 	var pages pager
-	return job{kind: kindStatusCheck, what: "DescribeApplicationStatusChecks", do: func(ctx context.Context) error {
+	return job{kind: audit.KindStatusCheck, what: "DescribeApplicationStatusChecks", do: func(ctx context.Context) error {
 		return pages.each(func(token *string) (*string, error) {
 			out, err := api.DescribeApplicationStatusChecks(ctx, &ec2.DescribeApplicationStatusChecksInput{NextToken: token})
 			if err != nil {
@@ -56,7 +56,7 @@ func (c *checks) listJob(api EC2) job {
 
 func (c *checks) associationJob(api EC2) job {
 	var pages pager
-	return job{kind: kindStatusCheck, what: "DescribeApplicationStatusCheckAssociations", do: func(ctx context.Context) error {
+	return job{kind: audit.KindStatusCheck, what: "DescribeApplicationStatusCheckAssociations", do: func(ctx context.Context) error {
 		return pages.each(func(token *string) (*string, error) {
 			in := &ec2.DescribeApplicationStatusCheckAssociationsInput{NextToken: token}
 			out, err := api.DescribeApplicationStatusCheckAssociations(ctx, in)
@@ -79,7 +79,7 @@ func (c *checks) suppressedJobs(api EC2) []job {
 	c.suppressed = map[string]bool{}
 	filter := types.Filter{Name: aws.String("status"), Values: []string{string(types.ApplicationStatusEnumSuppressed)}}
 	var pages pager
-	return []job{{kind: kindStatusCheck, what: "DescribeApplicationStatus", do: func(ctx context.Context) error {
+	return []job{{kind: audit.KindStatusCheck, what: "DescribeApplicationStatus", do: func(ctx context.Context) error {
 		return pages.each(func(token *string) (*string, error) {
 			out, err := api.DescribeApplicationStatus(ctx, &ec2.DescribeApplicationStatusInput{Filters: []types.Filter{filter}, NextToken: token})
 			if err != nil {

@@ -87,7 +87,7 @@ func (r *reading) lists() []job {
 	jobs := r.groupJobs()
 	jobs = append(jobs, r.targetGroupJob())
 	jobs = append(jobs, r.checks.jobs(r.api.EC2)...)
-	return append(jobs, r.ownAlarmJob())
+	return append(jobs, r.ownAlarmJobs()...)
 }
 
 // settleGroups sorts what was listed and leaves out what was not asked for.
@@ -99,11 +99,12 @@ func (r *reading) settleGroups() error {
 		return fmt.Errorf("read account: %w: %s", ErrNoSuchGroup, strings.Join(missing, ", "))
 	}
 	for _, name := range missing {
-		r.pool.add(audit.Unread{Kind: kindGroup, Name: name, What: "DescribeAutoScalingGroups", Why: "no group of that name was returned"})
+		r.pool.add(audit.Unread{Kind: audit.KindGroup, Name: name, What: "DescribeAutoScalingGroups", Why: "no group of that name was returned"})
 	}
 	slices.SortFunc(r.targetGroups, func(a, b *audit.TargetGroup) int { return strings.Compare(a.ID, b.ID) })
 	r.targetGroups = slices.CompactFunc(r.targetGroups, func(a, b *audit.TargetGroup) bool { return a.ID == b.ID })
 	r.settleTargetGroups()
+	r.settleOwnAlarms()
 	r.identify()
 	return nil
 }

@@ -145,10 +145,10 @@ func TestAlarmsOfPoliciesAndOfHoldfastAreRead(t *testing.T) {
 		}
 		have = append(have, line)
 	}
-	if len(have) != 5 {
+	if len(have) != 7 {
 		t.Fatalf("alarms %q", have)
 	}
-	for i, want := range []string{"a-Blind-2 INSUFFICIENT_DATA", "a-NoSweep-1 INSUFFICIENT_DATA", "any-down OK composite", "db-down OK", "gone  missing"} {
+	for i, want := range []string{"a-Blind-2 INSUFFICIENT_DATA", "a-Errors-5 INSUFFICIENT_DATA", "a-HoldOpen-4 INSUFFICIENT_DATA", "a-NoSweep-1 INSUFFICIENT_DATA", "any-down OK composite", "db-down OK", "gone  missing"} {
 		if !strings.HasPrefix(have[i], want) {
 			t.Errorf("alarm %d: %q, want %q", i, have[i], want)
 		}
@@ -156,6 +156,9 @@ func TestAlarmsOfPoliciesAndOfHoldfastAreRead(t *testing.T) {
 	own := a.Alarms[0]
 	if !own.Own || !own.NeverEvaluated || own.TreatMissing != "breaching" || own.ActionsEnabled == nil || !*own.ActionsEnabled || !slices.Equal(own.Actions, []string{topic}) {
 		t.Errorf("own alarm %s", text(t, own))
+	}
+	if silent := a.Alarms[2]; !silent.Own || len(silent.Actions) != 0 || !a.Alarms[1].Own {
+		t.Errorf("alarms of Holdfast without an action and found by their topic: %s", text(t, a.Alarms[1:3]))
 	}
 	if len(a.Guardian.Topics) != 1 || a.Guardian.Topics[0].ARN != topic || a.Guardian.Topics[0].Subscriptions == nil || *a.Guardian.Topics[0].Subscriptions != 0 {
 		t.Errorf("topics %s", text(t, a.Guardian.Topics))

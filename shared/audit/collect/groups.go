@@ -19,11 +19,8 @@ import (
 // groupsPageMax is the largest page, and the most names in one call. Source: SDK doc comments of DescribeAutoScalingGroupsInput.
 const groupsPageMax = 100
 
-// The tag that opts a group in.
-const (
-	tagKey   = "holdfast:guard"
-	tagGuard = "true"
-)
+// tagGuard is the value of the tag audit.TagGuard that opts a group in.
+const tagGuard = "true"
 
 // groupJobs list all groups, or those that were asked for.
 func (r *reading) groupJobs() []job {
@@ -39,7 +36,7 @@ func (r *reading) groupJobs() []job {
 
 func (r *reading) groupJob(names []string) job {
 	var pages pager
-	return job{kind: kindGroup, what: "DescribeAutoScalingGroups", names: names, do: func(ctx context.Context) error {
+	return job{kind: audit.KindGroup, what: "DescribeAutoScalingGroups", names: names, do: func(ctx context.Context) error {
 		return pages.each(func(token *string) (*string, error) {
 			out, err := r.api.AutoScaling.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{
 				AutoScalingGroupNames: names, MaxRecords: aws.Int32(groupsPageMax), NextToken: token,
@@ -81,7 +78,7 @@ func decodeGroup(raw types.AutoScalingGroup) *group {
 	for _, tag := range raw.Tags {
 		g.Tags[aws.ToString(tag.Key)] = aws.ToString(tag.Value)
 	}
-	g.optedIn = g.Tags[tagKey] == tagGuard
+	g.optedIn = g.Tags[audit.TagGuard] == tagGuard
 	g.addTrafficSources(raw)
 	g.addSuspensions(raw.SuspendedProcesses)
 	g.addMembers(raw.Instances)

@@ -37,7 +37,7 @@ func (r *reading) policyJob() job {
 			names = append(names, g.Name)
 		}
 	}
-	return job{kind: kindGuardian, what: "GetParametersByPath", do: func(ctx context.Context) error {
+	return job{kind: audit.KindGuardian, what: "GetParametersByPath", do: func(ctx context.Context) error {
 		tap := &policyTap{Policies: r.api.Policies}
 		r.policies = policystore.New(tap).Policies(ctx, names)
 		switch failed := r.policies.Switch.ReadError; {
@@ -54,10 +54,11 @@ func (r *reading) policyJob() job {
 // resolve tells each opted-in group its policy in force. The last good content of a broken layer is not looked up: that it is broken
 // is what is told.
 func (r *reading) resolve() {
+	r.account.Guardian.Installed = len(r.own.found) > 0
 	if !r.policiesRead {
 		return
 	}
-	r.account.Guardian.Installed = r.own.found || r.policies.Switch.Found
+	r.account.Guardian.Installed = r.account.Guardian.Installed || r.policies.Switch.Found
 	r.account.Guardian.Mode = r.policies.Switch.Value
 	for _, g := range r.groups {
 		if !g.optedIn {
@@ -91,7 +92,7 @@ func (r *reading) guardedJobs(g *group) []job {
 		jobs = append(jobs, r.beatJob(g))
 	}
 	if g.optedIn && r.api.Holds != nil && len(g.Suspended) > 0 {
-		jobs = append(jobs, job{kind: kindGroup, what: "the group's holds", names: []string{g.Name}, do: func(ctx context.Context) error {
+		jobs = append(jobs, job{kind: audit.KindGroup, what: "the group's holds", names: []string{g.Name}, do: func(ctx context.Context) error {
 			rec, err := r.api.Holds.Load(ctx, g.ARN)
 			g.state, g.stateRead = rec.State, err == nil
 			return err
@@ -102,7 +103,7 @@ func (r *reading) guardedJobs(g *group) []job {
 
 // beatJob reads the heartbeats of the members. What could be read stays, also when some could not.
 func (r *reading) beatJob(g *group) job {
-	return job{kind: kindGroup, what: "the members' heartbeats", names: []string{g.Name}, do: func(ctx context.Context) error {
+	return job{kind: audit.KindGroup, what: "the members' heartbeats", names: []string{g.Name}, do: func(ctx context.Context) error {
 		rows, err := r.api.Beats.Beats(ctx, g.in)
 		for i, m := range g.Members {
 			row, ok := rows[m.ID]
@@ -128,7 +129,7 @@ func (r *reading) judgeSuspensions(g *group) {
 	if !g.stateRead {
 		if r.api.Holds == nil {
 			r.pool.add(audit.Unread{
-				Kind: kindGroup, Name: g.Name, What: "the group's suspended processes", Why: "no state table was named, so that a hold could not be told from others",
+				Kind: audit.KindGroup, Name: g.Name, What: "the group's suspended processes", Why: "no state table was named, so that a hold could not be told from others",
 			})
 		}
 		g.Suspended = nil
@@ -162,6 +163,6 @@ func held(state guard.State, s audit.Suspension) bool {
 // tableless says which tables nobody named, if that leaves something unread.
 func (r *reading) tableless() {
 	if r.api.Beats == nil && slices.ContainsFunc(r.groups, func(g *group) bool { return g.optedIn }) {
-		r.pool.add(audit.Unread{Kind: kindGuardian, What: "heartbeats", Why: "no heartbeat table was named"})
+		r.pool.add(audit.Unread{Kind: audit.KindGuardian, What: "heartbeats", Why: "no heartbeat table was named"})
 	}
 }

@@ -100,19 +100,26 @@ func (l *lab) notices(t *testing.T) string {
 	ctx := context.Background()
 	topic, err := sns.NewFromConfig(l.sdk).CreateTopic(ctx, &sns.CreateTopicInput{Name: aws.String("notices")})
 	must(t, err)
+	function := func(name string) cwtypes.Dimension {
+		return cwtypes.Dimension{Name: aws.String("function"), Value: aws.String(name)}
+	}
+	tells := []string{aws.ToString(topic.TopicArn)}
 	put := func(name, description, metric string, dims ...cwtypes.Dimension) {
 		_, err := cloudwatch.NewFromConfig(l.sdk).PutMetricAlarm(ctx, &cloudwatch.PutMetricAlarmInput{
 			AlarmName: aws.String(name), AlarmDescription: aws.String(description), Namespace: aws.String("Holdfast"), MetricName: aws.String(metric),
 			Dimensions: dims, Statistic: cwtypes.StatisticSum, Period: aws.Int32(60), EvaluationPeriods: aws.Int32(3), Threshold: aws.Float64(1),
 			ComparisonOperator: cwtypes.ComparisonOperatorLessThanThreshold, TreatMissingData: aws.String("breaching"),
-			AlarmActions: []string{aws.ToString(topic.TopicArn)},
+			AlarmActions: tells,
 		})
 		must(t, err)
 	}
 	put("a-NoSweep-1", "Holdfast: no sweep", "sweep_completed",
-		cwtypes.Dimension{Name: aws.String("function"), Value: aws.String("sweep")}, cwtypes.Dimension{Name: aws.String("shard"), Value: aws.String("0")})
-	put("a-Blind-2", "Holdfast: blind", "groups_blind")
+		function("sweep"), cwtypes.Dimension{Name: aws.String("shard"), Value: aws.String("0")})
+	put("a-Blind-2", "Holdfast: blind", "groups_blind", function("sweep"))
+	put("a-Errors-5", "Holdfast: sweep failed", "Errors")
 	put("a-queue-3", "somebody else's, on the same topic", "depth")
+	tells = nil
+	put("a-HoldOpen-4", "Holdfast: a group is held", "groups_held", function("sweep"))
 	return aws.ToString(topic.TopicArn)
 }
 

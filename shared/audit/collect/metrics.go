@@ -71,7 +71,7 @@ func (r *reading) metricJob(of []*audit.TargetGroup) job {
 		}})
 	}
 	var pages pager
-	return job{kind: kindTargetGroup, what: "GetMetricData", names: names, do: func(ctx context.Context) error {
+	return job{kind: audit.KindTargetGroup, what: "GetMetricData", names: names, do: func(ctx context.Context) error {
 		return pages.each(func(token *string) (*string, error) {
 			in.NextToken = token
 			out, err := r.api.CloudWatch.GetMetricData(ctx, in)

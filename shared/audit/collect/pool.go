@@ -16,15 +16,6 @@ import (
 	"github.com/holdfast-aws/holdfast/shared/fault"
 )
 
-// Kinds of what is unread.
-const (
-	kindGroup       = "group"
-	kindTargetGroup = "target-group"
-	kindAlarm       = "alarm"
-	kindStatusCheck = "status-check"
-	kindGuardian    = "guardian"
-)
-
 // Reads that the SDK gave up on are tried again in so many further rounds, each with half as many at once as the one before, after a
 // pause that doubles. Within a round, who was refused for the rate of calls pauses before the next read, and longer each time in a row.
 const (

@@ -26,7 +26,7 @@ func (r *reading) tagJobs() []job {
 			byID[t.ID] = t
 			ids, names = append(ids, t.ID), append(names, t.Name)
 		}
-		jobs = append(jobs, job{kind: kindTargetGroup, what: "DescribeTags", names: names, do: func(ctx context.Context) error {
+		jobs = append(jobs, job{kind: audit.KindTargetGroup, what: "DescribeTags", names: names, do: func(ctx context.Context) error {
 			err := r.readTags(ctx, ids, byID)
 			if !errors.Is(err, fault.Gone) || len(ids) == 1 {
 				return err

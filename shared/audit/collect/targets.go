@@ -23,7 +23,7 @@ type registration struct{ id, state string }
 // targetGroupJob lists all target groups, which also says which load balancers use them.
 func (r *reading) targetGroupJob() job {
 	var pages pager
-	return job{kind: kindTargetGroup, what: "DescribeTargetGroups", do: func(ctx context.Context) error {
+	return job{kind: audit.KindTargetGroup, what: "DescribeTargetGroups", do: func(ctx context.Context) error {
 		err := pages.each(func(marker *string) (*string, error) {
 			out, err := r.api.LoadBalancing.DescribeTargetGroups(ctx, &elb.DescribeTargetGroupsInput{
 				Marker: marker, PageSize: aws.Int32(targetGroupsPageMax),
@@ -80,14 +80,14 @@ func (r *reading) settleTargetGroups() {
 	}
 	for _, id := range slices.Sorted(maps.Keys(used)) {
 		if !known[id] {
-			r.pool.add(audit.Unread{Kind: kindTargetGroup, Name: id, What: "DescribeTargetGroups", Why: "a group names it and it was not returned"})
+			r.pool.add(audit.Unread{Kind: audit.KindTargetGroup, Name: id, What: "DescribeTargetGroups", Why: "a group names it and it was not returned"})
 		}
 	}
 }
 
 // attributeJob reads what DescribeTargetGroups does not tell.
 func (r *reading) attributeJob(t *audit.TargetGroup) job {
-	return job{kind: kindTargetGroup, what: "DescribeTargetGroupAttributes", names: []string{t.Name}, do: func(ctx context.Context) error {
+	return job{kind: audit.KindTargetGroup, what: "DescribeTargetGroupAttributes", names: []string{t.Name}, do: func(ctx context.Context) error {
 		var attributes []types.TargetGroupAttribute
 		err := (&pager{}).one(func(*string) (*string, error) {
 			out, err := r.api.LoadBalancing.DescribeTargetGroupAttributes(ctx, &elb.DescribeTargetGroupAttributesInput{TargetGroupArn: aws.String(t.ID)})
@@ -137,7 +137,7 @@ func attributeValue(text string) *int {
 
 // healthJob reads the states of all targets of a target group; the answer has no pages.
 func (r *reading) healthJob(t *audit.TargetGroup) job {
-	return job{kind: kindTargetGroup, what: "DescribeTargetHealth", names: []string{t.Name}, do: func(ctx context.Context) error {
+	return job{kind: audit.KindTargetGroup, what: "DescribeTargetHealth", names: []string{t.Name}, do: func(ctx context.Context) error {
 		var all []types.TargetHealthDescription
 		err := (&pager{}).one(func(*string) (*string, error) {
 			out, err := r.api.LoadBalancing.DescribeTargetHealth(ctx, &elb.DescribeTargetHealthInput{TargetGroupArn: aws.String(t.ID)})

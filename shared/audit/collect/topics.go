@@ -19,7 +19,7 @@ func (r *reading) topicJobs() []job {
 	for i, arn := range r.own.topics {
 		topic := &r.account.Guardian.Topics[i]
 		topic.ARN = arn
-		jobs = append(jobs, job{kind: kindGuardian, what: "GetTopicAttributes of " + arn, do: func(ctx context.Context) error {
+		jobs = append(jobs, job{kind: audit.KindGuardian, what: "GetTopicAttributes of " + arn, do: func(ctx context.Context) error {
 			return (&pager{}).one(func(*string) (*string, error) {
 				out, err := r.api.SNS.GetTopicAttributes(ctx, &sns.GetTopicAttributesInput{TopicArn: aws.String(arn)})
 				if err != nil {
