@@ -204,3 +204,23 @@ func TestPromisesAreReadFromReviewedThresholds(t *testing.T) {
 		t.Error("the test's own thresholds are not read")
 	}
 }
+
+func TestADumpAtTheEdgesOfItsNumbersIsTaken(t *testing.T) {
+	good := string(read(t, "rules", "HF006", "broken.json"))
+	for _, c := range []struct{ name, from, to string }{
+		{"zones that are only counted", "\"zones\": [\n    \"eu-west-1a\",\n    \"eu-west-1b\"\n   ],", ""},
+		{"no age of alarms", `"alarm_max_age_seconds": 86400`, `"alarm_max_age_seconds": 0`},
+		{"the longest age of alarms", `"alarm_max_age_seconds": 86400`, `"alarm_max_age_seconds": 1000000000`},
+		{"the longest request", `"longest_request_seconds": 12.5`, `"longest_request_seconds": 1000000`},
+		{"a request of no time", `"longest_request_seconds": 12.5`, `"longest_request_seconds": 0`},
+		{"the longest interval", `"interval_seconds": 10`, `"interval_seconds": 1000000`},
+		{"an alarm that is an hour ahead", `"since": "2026-11-20T08:00:00Z"`, `"since": "2026-11-30T13:00:00Z"`},
+	} {
+		if !strings.Contains(good, c.from) {
+			t.Fatalf("%s: the dump has no %s", c.name, c.from)
+		}
+		if _, err := audit.DecodeAccount([]byte(strings.Replace(good, c.from, c.to, 1))); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
