@@ -134,7 +134,7 @@ func (c *Cloud) say(i *instance) {
 		failing = append(failing, "disk")
 	case BadPool, Hang:
 		failing = append(failing, "app")
-	case FalseCheck:
+	case FalseCheck, CutOff:
 	}
 	if c.badVersion(i) && !slices.Contains(failing, "app") {
 		failing = append(failing, "app")

@@ -123,6 +123,19 @@ func TestAFalseCheckHitsTheCheckAndNotTheRequests(t *testing.T) {
 	}
 }
 
+func TestAMemberThatIsCutOffServesNobodyAndSaysOK(t *testing.T) {
+	for _, path := range []sim.PathKind{sim.PathStatic, sim.PathLocal, sim.PathOwn} {
+		f := newFleet(t, func(o *options) { o.target.Path = path })
+		f.must(f.Break(f.id(0), sim.CutOff))
+		f.pass(2 * time.Minute)
+		truth, _ := f.Truth(f.id(0))
+		beat, _ := f.Heartbeat(f.id(0))
+		if f.target(f.id(0)) != "unhealthy[Target.Timeout]" || truth.Serves || truth.Sound || beat.Status != "ok" || f.Now().Sub(beat.At) > time.Minute {
+			t.Errorf("%s: target %s, truth %+v, beat %s of %s", path, f.target(f.id(0)), truth, beat.Status, beat.At)
+		}
+	}
+}
+
 func deepOn(dependency string) func(*options) {
 	return func(o *options) {
 		o.target.Path, o.target.Dependencies, o.group.Uses = sim.PathDeep, []string{dependency}, []string{dependency}

@@ -24,6 +24,9 @@ const (
 	BrokenAgent Kind = "broken-agent"
 	// FalseCheck is a health endpoint that is wrong: it says no on an instance that serves.
 	FalseCheck Kind = "false-check"
+	// CutOff is a machine that nothing reaches from outside, such as by a full connection table: requests and checks time out, and the agent,
+	// which looks from the inside and can still write, says ok.
+	CutOff Kind = "cut-off"
 	// FalseAlarm is a FalseCheck that the heartbeat agent repeats.
 	FalseAlarm Kind = "false-alarm"
 )

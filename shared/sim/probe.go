@@ -98,7 +98,7 @@ func (c *Cloud) setTarget(r *registration, state TargetState, reason string) {
 func (c *Cloud) answer(i *instance, spec *TargetGroupSpec) string {
 	kind, _ := c.brokenness(i)
 	switch {
-	case kind == Freeze || kind == Impaired:
+	case kind == Freeze || kind == Impaired || kind == CutOff:
 		return ReasonTimeout
 	case kind == Crash || kind == Stopped || !i.up:
 		return ReasonFailed

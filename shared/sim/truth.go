@@ -12,7 +12,7 @@ func (c *Cloud) Break(id string, kind Kind) error {
 		return err
 	}
 	switch kind {
-	case FullDisk, BadPool, Hang, Freeze, Crash, Stopped, Impaired, BrokenAgent, FalseCheck, FalseAlarm:
+	case FullDisk, BadPool, Hang, Freeze, Crash, Stopped, Impaired, BrokenAgent, CutOff, FalseCheck, FalseAlarm:
 	default:
 		return fmt.Errorf("break %s by %q: %w", id, kind, ErrInvalid)
 	}

@@ -61,7 +61,7 @@ func Days() []Day {
 		slowAuthorization(), databaseFailover(), cacheFailover(), static200(), badTemplate(), zoneLoss(), brokenAgent(), heartbeatsLost(),
 		overloadFlaps(), slowStartStampede(), poisonTemplate(), spotInBrownout(), sharedCacheTenth(), rollingFalse(), refreshInOutage(),
 		brokenInBrownout(), throttled(), twoInTurn(), humanResumes(),
-		oneBroken(), severalBroken(),
+		oneBroken(), oneCutOff(), severalBroken(),
 	}
 	slices.SortFunc(all, func(a, b Day) int { return cmp.Compare(a.Name, b.Name) })
 	return all

@@ -23,6 +23,22 @@ func oneBroken() Day {
 	}
 }
 
+// oneCutOff is the failure that one witness alone can see.
+func oneCutOff() Day {
+	return Day{
+		Name: "one-cut-off",
+		About: "A tier of 6 to 12 with a local health check (interval 10 s, 3 to leave, 3 to return). 5 to 15 minutes in nothing reaches one member any more " +
+			"from outside, while its heartbeats say ok. Nothing else happens.",
+		Groups: []string{"web"}, Duration: 90 * time.Minute,
+		Draw: func(d *Dice) Course {
+			size := d.Number(6, 12)
+			return Course{Setup: tier("web", size).create, Script: []sim.Step{
+				breaks(d.Number(0, size-1), d.Between(5*time.Minute, 15*time.Minute), sim.CutOff),
+			}}
+		},
+	}
+}
+
 // severalBroken is the day against which every hold and every budget is weighed: failures that have nothing to do with each other.
 func severalBroken() Day {
 	return Day{

@@ -52,8 +52,8 @@ func TestAnotherSeedIsAnotherDay(t *testing.T) {
 
 func TestDaysAreWhole(t *testing.T) {
 	days := gameday.Days()
-	if len(days) != 21 {
-		t.Errorf("%d days, want 21", len(days))
+	if len(days) != 22 {
+		t.Errorf("%d days, want 22", len(days))
 	}
 	for i, day := range days {
 		if i > 0 && days[i-1].Name >= day.Name {
