@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/holdfast-aws/holdfast/shared/audit/daily"
 	"github.com/holdfast-aws/holdfast/shared/config"
 	"github.com/holdfast-aws/holdfast/shared/guard"
+	"github.com/holdfast-aws/holdfast/shared/notify"
 	"github.com/holdfast-aws/holdfast/shared/report"
 	"github.com/holdfast-aws/holdfast/shared/sim"
 	"github.com/holdfast-aws/holdfast/shared/telemetry"
@@ -112,7 +114,7 @@ func TestTheAssembledFunctionAuditsTheAccount(t *testing.T) {
 	if first.Run != "req-1" || first.Groups != 1 || first.TargetGroups != 1 || first.Open[audit.Critical] == 0 || first.New == 0 || !first.Told || first.Unread != 0 {
 		t.Errorf("%+v", first)
 	}
-	f.said(t, `"audit_completed":1`, `"severity":"critical"`, `"cold_start":true`, `"request_id":"req-1"`, `"message":"audit"`, `"told":true`)
+	f.said(t, `"message":"digest"`, `"audit_completed":1`, `"severity":"critical"`, `"cold_start":true`, `"request_id":"req-1"`, `"message":"audit"`, `"told":true`)
 	if digests, findings := f.events(t); digests != 1 || findings != first.New {
 		t.Errorf("%d digests and %d findings on the bus, want one and %d", digests, findings, first.New)
 	}
@@ -132,6 +134,38 @@ func TestTheAssembledFunctionAuditsTheAccount(t *testing.T) {
 			t.Errorf("it calls %s", call)
 		}
 	}
+}
+
+// TestTheDigestReadsAsANoticeOfTheAccount takes the event as function notify does.
+func TestTheDigestReadsAsANoticeOfTheAccount(t *testing.T) {
+	f := newFixture(t)
+	_, err := f.handle(t, "{}")
+	must(t, err)
+	must(t, f.region.Advance(t.Context(), time.Minute))
+	for _, e := range f.region.Notices() {
+		if e.DetailType != report.DetailType {
+			continue
+		}
+		raw, err := json.Marshal(e)
+		must(t, err)
+		n, err := notify.Decode(raw)
+		must(t, err)
+		m, err := notify.Render(n, notify.GuideOf(n))
+		must(t, err)
+		for _, want := range []string{
+			"account 111122223333: the audit's findings changed (notice)", "Account 111122223333 in us-east-1\n", "This is the first audit: ", "CRITICAL HF001, group web",
+			"AWS_REGION=us-east-1 holdfast audit --html audit.html",
+		} {
+			if !strings.Contains(m.Plain, want) {
+				t.Errorf("%q is not in\n%s", want, m.Plain)
+			}
+		}
+		if strings.Contains(m.Plain+m.Chat, "Group account") || strings.Contains(m.Plain, "holdfast hold") {
+			t.Errorf("it speaks of a group:\n%s\n%s", m.Plain, m.Chat)
+		}
+		return
+	}
+	t.Error("no notice")
 }
 
 func TestAnAuditThatCouldNotReadEverythingSaysWhat(t *testing.T) {

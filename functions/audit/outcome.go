@@ -60,6 +60,9 @@ func (h *handler) close(ctx context.Context, log *slog.Logger, e ended) {
 		"run", e.out.Run, "groups", e.out.Groups, "target_groups", e.out.TargetGroups, "open", e.out.Open, "new", e.out.New, "gone", e.out.Gone, "kept", e.out.Kept,
 		"accepted", e.out.Accepted, "unread", e.out.Unread, "events_left_out", e.out.LeftOut, "told", e.out.Told, "notes", e.out.Notes, "duration_ms", facts.Duration.Milliseconds(),
 	}
+	if e.out.Told {
+		log.Info("digest", "run", e.out.Run, "text", e.out.Digest) // a channel may have to cut it
+	}
 	if e.err != nil {
 		log.Error("audit", append(attrs, "error", e.err.Error())...)
 		return

@@ -50,6 +50,8 @@ type Outcome struct {
 	// Told says that a digest went out; Notes is what was wrong beside the findings.
 	Told  bool     `json:"told"`
 	Notes []string `json:"notes,omitempty"`
+	// Digest is what people were told, "" for nothing.
+	Digest string `json:"-"`
 	// NotRead are the names of what could not be read.
 	NotRead []audit.Unread `json:"-"`
 }
@@ -78,10 +80,11 @@ func (a *Audit) Run(ctx context.Context, run string) (Outcome, error) {
 		return out, err
 	}
 	if c.Any() {
-		if err := a.ports.Pager.Page(ctx, notice(c, r)); err != nil {
+		n := notice(c, r)
+		if err := a.ports.Pager.Page(ctx, n); err != nil {
 			return out, err
 		}
-		out.Told = true
+		out.Told, out.Digest = true, n.Text
 	}
 	return out, a.ports.Memory.Save(ctx, c.Next(known, account.At))
 }
