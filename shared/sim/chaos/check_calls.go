@@ -155,7 +155,7 @@ func (p *process) delivered(n runner.Notice) {
 	switch {
 	case p.leapt, gap >= repeat-blur, gap < 0, n.Urgent && !last.urgent, n.Key == guard.PageHeld && n.Since != last.since:
 		return
-	case last.loose, last.by.crashed, last.by.raced && n.At.Sub(last.decided) < 2*blur, p.raced:
+	case last.loose, last.by.crashed, last.by.raced, p.raced:
 		p.counts.Repeats++
 		return // its record may not know that it was told
 	case pic.loadErr != nil, pic.unwritten, last.by.picture(n.Group).unwritten:

@@ -141,8 +141,8 @@ func whySilence(m *markSeen) string {
 		case x.Beat.Unreadable || m.book.oddClock[x.ID] || x.Beat.Found && age(x.Beat) < stale+interval:
 			others++
 			speak++
-		case !young: // a young one need not beat yet
-			others++
+		case !young && (x.Beat.Found || m.pic.began.Sub(m.book.firstLook[m.group]) > time.Duration(m.pol.FirstHeartbeatSeconds)*time.Second+interval):
+			others++ // one that is young, or new to the guard, need not have beaten yet
 		}
 	}
 	if age(b) >= stale && others > 0 && 2*speak <= others {
