@@ -25,8 +25,8 @@ func Read(ctx context.Context, api API, o Options) (audit.Account, error) {
 		account: audit.Account{Format: audit.Format, Source: "account", Region: o.Region, At: o.Now().UTC()},
 	}
 	r.pool.run(ctx, "groups, target groups and status checks", r.lists())
-	if r.pool.read == 0 {
-		return audit.Account{}, fmt.Errorf("read account: nothing could be read: %s", r.firstReason())
+	if why := r.nothing(); why != "" {
+		return audit.Account{}, fmt.Errorf("read account: nothing could be read: %s", why)
 	}
 	if err := r.settleGroups(); err != nil {
 		return audit.Account{}, err
@@ -75,11 +75,19 @@ type group struct {
 	stateRead bool
 }
 
-func (r *reading) firstReason() string {
-	for _, u := range r.pool.all() {
-		return u.What + ": " + u.Why
+// nothing says why neither a group nor a target group was listed, or "" if that is because there is none.
+func (r *reading) nothing() string {
+	if len(r.groups)+len(r.targetGroups) > 0 {
+		return ""
 	}
-	return "no reason was given"
+	reasons := map[string]string{}
+	for _, u := range r.pool.all() {
+		reasons[u.Kind] = u.What + ": " + u.Why
+	}
+	if reasons[audit.KindTargetGroup] == "" {
+		return ""
+	}
+	return reasons[audit.KindGroup]
 }
 
 // lists are the reads that need nothing else.

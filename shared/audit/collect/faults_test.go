@@ -72,13 +72,23 @@ func TestAHoldThatCannotBeReadLeavesSuspensionsOut(t *testing.T) {
 	}
 }
 
-func TestNothingReadIsAnError(t *testing.T) {
-	l := newLab(t)
-	l.fleet(t)
-	must(t, l.SetFaults(world.Fault{Operation: "*", FailFirst: -1, Error: wire.Error{Code: "ExpiredToken", Message: "The security token is expired", Status: 403}}))
-	_, err := collect.Read(t.Context(), l.api, l.options())
-	if err == nil || !strings.Contains(err.Error(), "nothing could be read") || !strings.Contains(err.Error(), "The security token is expired") {
-		t.Errorf("have %v", err)
+func TestNothingReadIsAnErrorAndNothingThereIsNone(t *testing.T) {
+	empty := newLab(t)
+	if a := empty.read(t, empty.options()); len(a.Groups)+len(a.TargetGroups)+len(a.Unread) != 0 || a.Region != "" {
+		t.Errorf("an empty account: %s", text(t, a))
+	}
+	for _, faulty := range [][]string{{"*"}, {"autoscaling:*", "elasticloadbalancing:*"}} {
+		l := newLab(t)
+		l.fleet(t)
+		var faults []world.Fault
+		for _, operation := range faulty {
+			faults = append(faults, world.Fault{Operation: operation, FailFirst: -1, Error: wire.Error{Code: "ExpiredToken", Message: "The security token is expired", Status: 403}})
+		}
+		must(t, l.SetFaults(faults...))
+		_, err := collect.Read(t.Context(), l.api, l.options())
+		if err == nil || !strings.Contains(err.Error(), "nothing could be read: DescribeAutoScalingGroups: ExpiredToken: The security token is expired") {
+			t.Errorf("%v: have %v", faulty, err)
+		}
 	}
 }
 

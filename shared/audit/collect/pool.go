@@ -40,8 +40,6 @@ type pool struct {
 	// denied has, by operation, the reason why it is not allowed at all: it is not asked for again and again.
 	denied map[string]denial
 	unread []audit.Unread
-	// read counts the jobs that succeeded.
-	read int
 }
 
 type denial struct{ kind, why string }
@@ -125,9 +123,6 @@ func (p *pool) once(ctx context.Context, j job) error {
 	}
 	switch {
 	case err == nil:
-		p.mu.Lock()
-		p.read++
-		p.mu.Unlock()
 		return nil
 	case awserr.Denied(err):
 		p.mu.Lock()
