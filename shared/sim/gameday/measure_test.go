@@ -127,6 +127,13 @@ func TestTimeToRepair(t *testing.T) {
 		"one that scale-in takes is none": {
 			[]sim.Step{at(5, nth(0, crash)), at(7, func(c *sim.Cloud) error { return c.SetDesired("web", 3) })}, nil, nil, 0,
 		},
+		"nor is one for which nobody is launched, because fewer are desired by then": {
+			[]sim.Step{
+				at(5, nth(0, crash)), at(6, func(c *sim.Cloud) error { return c.SuspendProcesses("web", []string{"Launch"}) }),
+				at(9, func(c *sim.Cloud) error { return c.SetDesired("web", 3) }), at(10, func(c *sim.Cloud) error { return c.ResumeProcesses("web", nil) }),
+			},
+			map[int]func(*sim.Cloud) error{7: mark}, nil, 0,
+		},
 		"a check that is wrong makes nothing broken": {
 			[]sim.Step{at(5, nth(0, func(c *sim.Cloud, id string) error { return c.Break(id, sim.FalseAlarm) }))},
 			map[int]func(*sim.Cloud) error{9: markFirst}, nil, 0,

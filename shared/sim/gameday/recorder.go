@@ -159,12 +159,35 @@ func (r *recorder) lookAt(g *groupRecord) {
 			g.open[id], g.all = one, append(g.all, one)
 		}
 	})
+	g.settle(c)
 	for _, one := range g.all {
 		if helps && one.from.IsZero() && one.to.IsZero() {
 			one.from = now
 		}
 	}
 	g.note(now, wrong || r.outside(g))
+}
+
+// settle ends the wait for replacements that nobody wants any more, because the desired capacity went down meanwhile: scale-in took them.
+func (g *groupRecord) settle(c *sim.Cloud) {
+	if len(g.waiting) == 0 {
+		return
+	}
+	have := 0
+	now, _ := c.Roster(g.name, func(_ *sim.Group, m *sim.Member) {
+		if m.Lifecycle == sim.Pending || m.Lifecycle == sim.InService {
+			have += m.Weight
+		}
+	})
+	if have < now.Desired {
+		return
+	}
+	for _, one := range g.waiting {
+		if one != nil {
+			one.left = true
+		}
+	}
+	g.waiting = nil
 }
 
 // outside says whether something other than a member is really the matter: a dependency of the group, the tables, or failing requests.
