@@ -155,8 +155,8 @@ func quantile(sorted []int32, percent int) time.Duration {
 	return time.Duration(sorted[max(0, rank-1)]) * time.Second
 }
 
-// Better says whether a cost is at least as good as another in everything that is measured and better in something. What differs by less than
-// half a percent is the same: such a difference is luck.
+// Better says whether a cost is at least as good as another in everything that is measured and better in something. Both are of the same days
+// and seeds, so that a difference is the policy's and not luck.
 func (c Cost) Better(than Cost) bool {
 	better := false
 	for _, pair := range [][2]float64{
@@ -164,13 +164,10 @@ func (c Cost) Better(than Cost) bool {
 		{c.RepairP50.Seconds(), than.RepairP50.Seconds()}, {c.RepairP95.Seconds(), than.RepairP95.Seconds()},
 		{float64(c.Unrepaired), float64(than.Unrepaired)}, {float64(c.Pages), float64(than.Pages)}, {float64(c.FalsePages), float64(than.FalsePages)},
 	} {
-		const luck = 0.005
-		switch mine, other := pair[0], pair[1]; {
-		case mine > other*(1+luck):
+		if pair[0] > pair[1] {
 			return false
-		case mine < other*(1-luck):
-			better = true
 		}
+		better = better || pair[0] < pair[1]
 	}
 	return better
 }

@@ -80,8 +80,8 @@ func TestBetterIsAtLeastAsGoodInEverythingAndBetterInSomething(t *testing.T) {
 		"the same is not better":            {func(*tradeoff.Cost) {}, false},
 		"fewer lost":                        {func(c *tradeoff.Cost) { c.HealthyLost = 9 }, true},
 		"fewer lost for more pages":         {func(c *tradeoff.Cost) { c.HealthyLost, c.Pages = 9, 60 }, false},
-		"less capacity lost by luck only":   {func(c *tradeoff.Cost) { c.CapacityMinutes = 996 }, false},
-		"fewer lost, slower by luck only":   {func(c *tradeoff.Cost) { c.HealthyLost, c.CapacityMinutes = 9, 1004 }, true},
+		"a little less capacity lost":       {func(c *tradeoff.Cost) { c.CapacityMinutes = 999 }, true},
+		"fewer lost for a little capacity":  {func(c *tradeoff.Cost) { c.HealthyLost, c.CapacityMinutes = 9, 1001 }, false},
 		"faster in the middle, not at last": {func(c *tradeoff.Cost) { c.RepairP50, c.RepairP95 = 30*time.Second, 2*time.Hour }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
