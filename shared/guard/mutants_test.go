@@ -90,18 +90,14 @@ func TestAReplacementOfAMarkThatWasOnlyObservedIsNone(t *testing.T) {
 }
 
 func TestAMarkWithoutAWeightCountsAsOne(t *testing.T) {
-	f := calm(guardtest.New(20))
+	f := calm(guardtest.New(45))
 	p := &f.In.Policy
-	p.MaxInFlight, p.MarksPer10Minutes, p.CapacityLossPercentMax = 1, 1, 5 // one of twenty
+	p.MaxInFlight, p.MarksPer10Minutes, p.CapacityLossPercentMax = 2, 2, 5 // two of 45 in flight, and a weight of two
 	f.In.State.Marks = []guard.Mark{{ID: "x", Member: "gone", At: guard.At(f.In.Now.Add(-20 * time.Minute)), By: "guard", Outcome: guard.OutcomeDone}}
-	p.MaxInFlight = 5
-	f.In.Group.Members = f.In.Group.Members[:19] // the place of the one that has gone is empty
+	f.In.Group.Members = f.In.Group.Members[:44] // the place of the one that has gone is empty
 	f.Break(0)
 	f.Sweep()
-	v := f.Sweep()
-	if d := deferral(v, f.ID(0)); d.Reason != guard.ReasonInFlight && (d.Reason != guard.ReasonCapacity || d.Have != 2 || d.Limit != 1) {
-		t.Errorf("deferred %+v, want the capacity of two", d)
-	}
+	want(t, "a second of one", fate(f.Sweep(), f.ID(0)), "mark")
 }
 
 // TestHealthCheckComesThreeQuartersOfAnIntervalBeforeTheRest looks early after HealthCheck was resumed: just before that time nothing more is
@@ -115,24 +111,151 @@ func TestHealthCheckComesThreeQuartersOfAnIntervalBeforeTheRest(t *testing.T) {
 	}
 }
 
-// TestAMarkOfTheRegionIsThereForItsOwnMember releases a group whose one marked member has taken the last slot of the Region itself.
-func TestAMarkOfTheRegionIsThereForItsOwnMember(t *testing.T) {
-	f := calm(guardtest.New(8))
-	f.In.Policy.RegionMarksPerHour = 1
-	f.Break(0)
-	f.Sweep()
-	want(t, "the mark", actions(f.Sweep()), "mark "+f.ID(0))
-	f.Ask("1", guard.RequestHold)
-	f.Sweep()
-	want(t, "held", f.Verdict.Mode, guard.Held)
-	f.Ask("2", guard.RequestRelease)
-	for range 6 {
+// TestAMarkIsThereForItsOwnMember releases a group whose one marked member has taken the last slot of a limit itself.
+func TestAMarkIsThereForItsOwnMember(t *testing.T) {
+	for name, limit := range map[string]func(*guard.Policy) *int{
+		"in flight":  func(p *guard.Policy) *int { return &p.MaxInFlight },
+		"10 minutes": func(p *guard.Policy) *int { return &p.MarksPer10Minutes },
+		"an hour":    func(p *guard.Policy) *int { return &p.MarksPerHour },
+		"a day":      func(p *guard.Policy) *int { return &p.MarksPerDay },
+		"the Region": func(p *guard.Policy) *int { return &p.RegionMarksPerHour },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := calm(guardtest.New(8))
+			*limit(&f.In.Policy) = 1
+			f.Break(0)
+			f.Sweep()
+			want(t, "the mark", actions(f.Sweep()), "mark "+f.ID(0))
+			f.Ask("1", guard.RequestHold)
+			f.Sweep()
+			want(t, "held", f.Verdict.Mode, guard.Held)
+			f.Ask("2", guard.RequestRelease)
+			for range 6 {
+				f.Sweep()
+			}
+			want(t, "pages", pageText(f.Verdict, guard.PageResumeBlocked), "")
+			if f.In.State.Hold != nil {
+				t.Errorf("still held: %s", strings.Join(f.Verdict.Explain(), "\n"))
+			}
+		})
+	}
+}
+
+func TestTerminationsWhoseMemberAWSDoesNotNameAreCountedOneByOne(t *testing.T) {
+	f := guardtest.New(8)
+	for i := range 3 {
+		f.In.Group.Activities = append(f.In.Group.Activities, guard.Activity{ID: fmt.Sprint("t", i), At: f.In.Now, Kind: "terminate", Status: "Successful", Cause: "a user health-check"})
+	}
+	if v := f.Sweep(); v.Limits.Hour != 3 {
+		t.Errorf("%d marks in an hour, want 3: %+v", v.Limits.Hour, v.State.Marks)
+	}
+}
+
+func TestABlindLookCallsNoReplacementFailed(t *testing.T) {
+	for name, c := range map[string]struct {
+		reads  guard.Reads
+		failed bool
+	}{"all is read": {guard.Reads{}, true}, "the tags of the instances are not": {guard.Reads{OptOuts: "throttled"}, false}} {
+		f := calm(guardtest.New(20))
+		f.In.Policy.BootGraceSeconds = 0
+		f.Break(0)
+		f.Sweeps(2)
+		f.Replace(0)
 		f.Sweep()
+		i := len(f.In.State.Marks) - 1
+		want(t, name+", the replacement", f.In.State.Marks[i].Replacement, "i-new-0001")
+		f.In.State.Marks[i].Served = false
+		f.Break(len(f.In.Group.Members) - 1)
+		f.In.Reads = c.reads
+		f.Sweep()
+		if have := f.In.State.Marks[i].Failed; have != c.failed {
+			t.Errorf("%s: failed %t, want %t", name, have, c.failed)
+		}
 	}
-	want(t, "pages", pageText(f.Verdict, guard.PageResumeBlocked), "")
-	if f.In.State.Hold != nil {
-		t.Errorf("still held: %s", strings.Join(f.Verdict.Explain(), "\n"))
+}
+
+func TestAMemberThatIsNotInServiceHasNoPartInWhatCouldNotBeRead(t *testing.T) {
+	f := guardtest.New(8)
+	f.M(0).Lifecycle = "Pending"
+	f.M(1).Lifecycle = "Standby"
+	f.In.Reads.Targets = "throttled"
+	for i := range f.In.Group.Members {
+		f.M(i).Targets = nil
 	}
+	if v := f.Sweep(); v.Region.Eligible != 6 {
+		t.Errorf("%d members told to the Region, want 6", v.Region.Eligible)
+	}
+}
+
+// TestOneSpellIsOneObservedMark observes with one look to confirm, so that the spell began in the look that marked.
+func TestOneSpellIsOneObservedMark(t *testing.T) {
+	f := calm(guardtest.New(8))
+	f.In.Policy.ConfirmSweeps = 1
+	f.Failing = true
+	f.Break(0)
+	v := f.Sweep()
+	want(t, "the first look", fate(v, f.ID(0)), "mark")
+	for i := range f.In.State.Marks {
+		f.In.State.Marks[i].Observed, f.In.State.Marks[i].Outcome = true, guard.OutcomeDone
+	}
+	for i := range 30 {
+		want(t, fmt.Sprint("look ", i), fate(f.Sweep(), f.ID(0)), "waiting")
+	}
+}
+
+func TestAnOpenObservedMarkIsToldAsOne(t *testing.T) {
+	f := calm(guardtest.New(8))
+	f.Break(0)
+	f.Sweeps(2)
+	f.M(0).Unhealthy = false
+	for i := range f.In.State.Marks {
+		f.In.State.Marks[i].Observed = true
+	}
+	f.Heal(0)
+	f.Sweep()
+	f.Break(0) // another spell, while the slot of the first is not free yet
+	f.Sweep()
+	if d := deferral(f.Sweep(), f.ID(0)); d.Reason != guard.ReasonWaiting || !strings.HasPrefix(d.Text, "would have been marked at") {
+		t.Errorf("deferred %+v", d)
+	}
+}
+
+func TestAPauseChangesNoCountOfRestoresButOfThoseItKeepsBack(t *testing.T) {
+	f := held(t)
+	f.Resume("ReplaceUnhealthy") // somebody else; it is to be suspended once more
+	f.In.State.Members[0].RestoreTries = 2
+	in := f.In
+	in.Now = in.Now.Add(guardtest.Interval)
+	in.Policy.Mode = guard.ModeObserve
+	v := guard.Decide(in)
+	if len(v.Actions) == 0 || v.Actions[0].Kind != guard.ActSuspend {
+		t.Fatalf("actions %v, want a suspension", v.Actions)
+	}
+	for _, m := range guard.Withhold(in, v).State.Members {
+		if want := map[bool]int{true: 2}[m.ID == in.State.Members[0].ID]; m.RestoreTries != want {
+			t.Errorf("%s: %d tries, want %d", m.ID, m.RestoreTries, want)
+		}
+	}
+}
+
+func TestNoticesOfAPauseAreKeptByTheirKeys(t *testing.T) {
+	f := held(t)
+	f.In.Group.Dependencies = []guard.DependencyReading{{
+		Dependency:   guard.Dependency{Alarm: "db", Kind: guard.DependencySoft},
+		AlarmReading: guard.AlarmReading{State: guard.AlarmRed, Since: f.In.Now.Add(-48 * time.Hour)},
+	}}
+	in := f.In
+	in.Now = in.Now.Add(guardtest.Interval / 2)
+	var keys []string
+	for _, p := range guard.Withhold(in, guard.Decide(in)).State.Pages {
+		keys = append(keys, p.Key)
+	}
+	want(t, "keys", strings.Join(keys, ", "), "held, paused-while-held, stuck-alarm db")
+}
+
+func TestAReasonWithoutATextIsExplainedWithoutAComma(t *testing.T) {
+	v := guard.Verdict{Group: "g", Mode: guard.Watching, Deferred: []guard.Deferral{{Member: "i-1", Reason: guard.ReasonMode}}}
+	want(t, "line", v.Explain()[1], "deferred i-1: mode")
 }
 
 func TestOnlyFailedLaunchesCountAsLaunchesThatFailed(t *testing.T) {
@@ -143,4 +266,66 @@ func TestOnlyFailedLaunchesCountAsLaunchesThatFailed(t *testing.T) {
 	f.Break(0)
 	f.Sweep()
 	want(t, "terminations that failed", fate(f.Sweep(), f.ID(0)), "mark")
+}
+
+// TestASuspensionThatIsMissingIsBelievedHalfAnIntervalAfterTheIntent reads the group early: another run may have read it before the call.
+func TestASuspensionThatIsMissingIsBelievedHalfAnIntervalAfterTheIntent(t *testing.T) {
+	for after, told := range map[time.Duration]string{29 * time.Second: "", 30 * time.Second: "suspension-removed"} {
+		f := held(t)
+		f.Resume("AZRebalance")
+		want(t, fmt.Sprint("after ", after), pages(f.Step(after)), told)
+	}
+}
+
+func TestTheStrictestModeOfAllLayersIsInForce(t *testing.T) {
+	for name, modes := range map[string][2]string{
+		"off above observe": {guard.ModeObserve, guard.ModeOff}, "off below observe": {guard.ModeOff, guard.ModeObserve},
+		"off above act": {guard.ModeAct, guard.ModeOff}, "observe above act": {guard.ModeAct, guard.ModeObserve},
+	} {
+		strict := guard.ModeOff
+		if name == "observe above act" {
+			strict = guard.ModeObserve
+		}
+		// Both layers are invalid, so that only the modes in them count.
+		r := guard.Resolve([]guard.Layer{
+			{Name: guard.LayerDefaults, Raw: []byte(`{"typo":1,"mode":"` + modes[0] + `"}`)}, {Name: operatorLayer, Raw: []byte(`{"typo":1,"mode":"` + modes[1] + `"}`)},
+		}, guard.Switch{Value: guard.ModeAct, Found: true})
+		want(t, name, r.Policy.Mode, strict)
+	}
+}
+
+func TestSettlingOneMarkOfTheRegionLeavesTheOthers(t *testing.T) {
+	r := guard.ReserveRegion(guard.RegionState{}, "g", []guard.Action{{ID: "a"}, {ID: "b"}}, guardtest.Start())
+	later := guardtest.Start().Add(time.Minute)
+	r = guard.SettleRegion(r, "g", "b", later)
+	for _, m := range r.Marks {
+		want := guardtest.Start()
+		if m.ID == "g/b" {
+			want = later
+		}
+		if m.At != guard.At(want) {
+			t.Errorf("%s is from %s, want %s", m.ID, m.At.Time(), want)
+		}
+	}
+}
+
+func TestAMemberInItsFirstGraceDoesNotDisagree(t *testing.T) {
+	f := guardtest.New(8)
+	f.Replace(0)
+	i := len(f.In.Group.Members) - 1
+	f.M(i).Beat.Status = "failing"
+	want(t, "in its grace", pages(f.Sweep()), "")
+	f.M(1).Beat.Status = "failing"
+	want(t, "one that serves", pages(f.Sweep()), guard.PageSignalsDisagree)
+}
+
+func TestOddClocksAreNamedInTheOrderOfTheirMembers(t *testing.T) {
+	f := guardtest.New(8)
+	for i, by := range map[int]time.Duration{0: -5 * time.Minute, 1: 5 * time.Minute} {
+		f.Mute[f.ID(i)] = true
+		f.M(i).Beat.At, f.M(i).Beat.Seq = f.In.Now.Add(guardtest.Interval+by), f.M(i).Beat.Seq+100
+	}
+	if text := pageText(f.Sweep(), guard.PageClockSkew); !strings.HasSuffix(text, f.ID(0)+", "+f.ID(1)) {
+		t.Errorf("the notice says %q", text)
+	}
 }
