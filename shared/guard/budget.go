@@ -16,6 +16,9 @@ const (
 	marksKept   = 25 * time.Hour
 )
 
+// seenPrefix begins the IDs of members that were only seen to be Unhealthy; those of terminations begin with aws/.
+const seenPrefix = "seen/"
+
 // healthCauses are what the cause of a health termination contains. Source: Auto Scaling user guide, "Replace unhealthy
 // instances" and "Troubleshoot unhealthy instances".
 func healthCauses() []string {
@@ -114,7 +117,7 @@ func (k *look) settle(m *Mark) bool {
 		}
 	}
 	if v != nil && inService(v.m) && !v.m.Unhealthy {
-		if m.By == "aws" {
+		if strings.HasPrefix(m.ID, seenPrefix) {
 			return false // the health check found it well again before anything was done
 		}
 		if age >= settleAfter {
@@ -213,7 +216,7 @@ func (k *look) noticeMarked() {
 		v := &k.views[i]
 		here := inService(v.m) || strings.HasPrefix(v.m.Lifecycle, "Terminating")
 		if m := k.markOf(v.m.ID); v.m.Unhealthy && here && (m == nil || m.overridden()) {
-			k.next.Marks = append(k.next.Marks, Mark{ID: "seen/" + v.m.ID, Member: v.m.ID, At: k.now, By: "aws", Outcome: OutcomeDone, Weight: v.m.weight()})
+			k.next.Marks = append(k.next.Marks, Mark{ID: seenPrefix + v.m.ID, Member: v.m.ID, At: k.now, By: "aws", Outcome: OutcomeDone, Weight: v.m.weight()})
 		}
 	}
 }

@@ -122,6 +122,18 @@ func TestRegionBudgetWindow(t *testing.T) {
 	}
 }
 
+func TestTwoRunsOfOneSecondGiveBackOneReservationEach(t *testing.T) {
+	now := guardtest.New(1).In.Now
+	mark := []guard.Action{{ID: "i-1@1772452800", Member: "i-1"}}
+	r := guard.ReserveRegion(guard.ReserveRegion(guard.RegionState{}, "web", mark, now), "web", mark, now.Add(700*time.Millisecond))
+	for _, left := range []int{1, 0, 0} {
+		r = guard.Return(r, "web", []string{mark[0].ID})
+		if n := len(r.Marks); n != left {
+			t.Errorf("%d marks are left in the Region's budget, want %d", n, left)
+		}
+	}
+}
+
 func TestInFlightLimit(t *testing.T) {
 	for _, test := range []struct {
 		n, limit int
@@ -291,6 +303,18 @@ func TestAReservationOfUnknownOutcomeCountsFromWhenItWasSeenToBeDone(t *testing.
 				t.Errorf("%s, %s: outcome %s, called %d, want done at %d", outcome, what, m.Outcome, m.Called, fresh)
 			}
 		}
+	}
+}
+
+func TestATerminationCountsAlthoughTheListOfMembersIsOlder(t *testing.T) {
+	f := ready(8)
+	f.In.Group.Activities = []guard.Activity{{
+		ID: "a", At: f.In.Now, Kind: "terminate", Status: "InProgress", Member: f.ID(5),
+		Cause: "an instance was taken out of service in response to an ELB system health check failure.",
+	}}
+	want(t, "the broken member, while the other still looks well", fate(f.Sweep(), f.ID(0)), "in-flight=1/1")
+	if l := f.Verdict.Limits; l.TenMinutes != 1 || l.Day != 1 {
+		t.Errorf("limits %+v, want the termination in every window", l)
 	}
 }
 

@@ -150,7 +150,7 @@ func (k *look) begin(t Trigger, sticky bool) {
 
 // dropSeen forgets members that AWS marked in the very sweep that begins the hold: the hold keeps them from being replaced.
 func (k *look) dropSeen() {
-	k.next.Marks = slices.DeleteFunc(k.next.Marks, func(m Mark) bool { return strings.HasPrefix(m.ID, "seen/") && m.At == k.now })
+	k.next.Marks = slices.DeleteFunc(k.next.Marks, func(m Mark) bool { return strings.HasPrefix(m.ID, seenPrefix) && m.At == k.now })
 }
 
 // suspendMissing decides to suspend what a hold needs and nobody has suspended yet.

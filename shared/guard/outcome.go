@@ -112,11 +112,15 @@ func ReserveRegion(r RegionState, group string, marks []Action, now time.Time) R
 	return r
 }
 
-// Return gives back reservations of the Region's budget that were certainly not used.
+// Return gives back reservations of the Region's budget that were certainly not used: one for each ID, because two runs that mark the
+// same member within a second give their marks the same one.
 func Return(r RegionState, group string, ids []string) RegionState {
-	r.Marks = slices.DeleteFunc(slices.Clone(r.Marks), func(m RegionMark) bool {
-		return slices.ContainsFunc(ids, func(id string) bool { return m.ID == regionID(group, id) })
-	})
+	r.Marks = slices.Clone(r.Marks)
+	for _, id := range ids {
+		if i := slices.IndexFunc(r.Marks, func(m RegionMark) bool { return m.ID == regionID(group, id) }); i >= 0 {
+			r.Marks = slices.Delete(r.Marks, i, i+1)
+		}
+	}
 	return r
 }
 
