@@ -172,16 +172,25 @@ func whyNotConverging(m *markSeen) string {
 	return ""
 }
 
-// replaces says that a launch came after a mark of ours whose answer was read, since the last hold and since anything else that
-// makes launches.
+// replaces says that a launch is for a mark of ours whose outcome is on record: since the last hold, and since anything else that
+// makes launches, there were no more launches than such marks.
 func (m *markSeen) replaces(l *launch) bool {
 	from := m.book.endedAt[m.group]
 	if other := m.book.muddled[m.group]; other.After(from) {
 		from = other
 	}
-	return slices.ContainsFunc(m.book.marks, func(d markDone) bool {
-		return d.group == m.group && d.sure && d.at.After(from) && d.at.Before(l.at)
-	})
+	marks, launches := 0, 0
+	for _, d := range m.book.marks {
+		if d.group == m.group && d.sure && d.at.After(from) && d.at.Before(l.at) {
+			marks++
+		}
+	}
+	for _, id := range m.book.launched[m.group] {
+		if at := m.book.launches[id].at; at.After(from) && !at.After(l.at) {
+			launches++
+		}
+	}
+	return launches <= marks
 }
 
 // launch is a member that came after the beginning: when, whether it ever served, and whether it is of a version that never does.
