@@ -190,7 +190,7 @@ func (m *markSeen) replaces(l *launch) bool {
 			launches++
 		}
 	}
-	return launches <= marks
+	return marks > 0 && launches <= marks
 }
 
 // launch is a member that came after the beginning: when, whether it ever served, and whether it is of a version that never does.
