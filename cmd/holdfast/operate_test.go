@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os/user"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
 	"github.com/holdfast-aws/holdfast/localstack/world"
+	"github.com/holdfast-aws/holdfast/localstack/world/wholeclient"
 	"github.com/holdfast-aws/holdfast/shared/alarms"
 	"github.com/holdfast-aws/holdfast/shared/awsact"
 	"github.com/holdfast-aws/holdfast/shared/awsfleet"
@@ -73,7 +75,7 @@ func newRegion(t *testing.T) *region {
 		t.Setenv(name, value)
 	}
 	return &region{Region: w, sdk: aws.Config{
-		Region: "us-east-1", BaseEndpoint: aws.String(server.URL), Retryer: func() aws.Retryer { return aws.NopRetryer{} },
+		Region: "us-east-1", BaseEndpoint: aws.String(server.URL), HTTPClient: wholeclient.Client{Inner: &http.Client{}}, Retryer: func() aws.Retryer { return aws.NopRetryer{} },
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil
 		}),

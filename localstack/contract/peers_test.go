@@ -1,11 +1,8 @@
 package contract_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -27,6 +24,7 @@ import (
 	"github.com/aws/smithy-go/transport/http/protocol/awsjson"
 
 	"github.com/holdfast-aws/holdfast/localstack/world"
+	"github.com/holdfast-aws/holdfast/localstack/world/wholeclient"
 	"github.com/holdfast-aws/holdfast/shared/sim"
 )
 
@@ -129,7 +127,7 @@ func open(t *testing.T, p peer) *subject {
 
 func (s *subject) connect(url string) {
 	cfg := aws.Config{
-		Region: region, BaseEndpoint: aws.String(url), HTTPClient: whole{&http.Client{}},
+		Region: region, BaseEndpoint: aws.String(url), HTTPClient: wholeclient.Client{Inner: &http.Client{}},
 		// No peer can read compressed metrics, and a retry would hide what the first answer was.
 		DisableRequestCompression: true,
 		Retryer:                   func() aws.Retryer { return aws.NopRetryer{} },
@@ -151,32 +149,6 @@ func (s *subject) clients(cfg aws.Config) {
 	})
 	s.dynamodb, s.ssm, s.events = dynamodb.NewFromConfig(cfg), ssm.NewFromConfig(cfg), eventbridge.NewFromConfig(cfg)
 	s.sqs, s.sns = sqs.NewFromConfig(cfg), sns.NewFromConfig(cfg)
-}
-
-// whole is an HTTP client that sends and receives whole bodies of its own. The SDK's client closes a request's body as soon as an answer
-// begins; where the answer comes as fast as here, that now and then closes the connection under it, which is no word of the peer's.
-type whole struct{ client *http.Client }
-
-// Do implements the SDK's HTTP client.
-func (w whole) Do(r *http.Request) (*http.Response, error) {
-	own := r.Clone(r.Context())
-	if r.Body != nil {
-		sent, err := io.ReadAll(r.Body)
-		if err != nil {
-			return nil, err
-		}
-		own.Body = io.NopCloser(bytes.NewReader(sent))
-	}
-	res, err := w.client.Do(own)
-	if err != nil {
-		return nil, err
-	}
-	got, err := io.ReadAll(res.Body)
-	if err = errors.Join(err, res.Body.Close()); err != nil {
-		return nil, err
-	}
-	res.Body = io.NopCloser(bytes.NewReader(got))
-	return res, nil
 }
 
 // name makes a name that only this rule in this run has.

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/holdfast-aws/holdfast/localstack/world"
+	"github.com/holdfast-aws/holdfast/localstack/world/wholeclient"
 	"github.com/holdfast-aws/holdfast/shared/sim"
 )
 
@@ -79,7 +80,7 @@ func newLab(t *testing.T) *lab {
 	t.Cleanup(ts.Close)
 	l.url = ts.URL
 	cfg := aws.Config{
-		Region: "us-east-1", BaseEndpoint: aws.String(ts.URL), HTTPClient: ts.Client(),
+		Region: "us-east-1", BaseEndpoint: aws.String(ts.URL), HTTPClient: wholeclient.Client{Inner: ts.Client()},
 		Retryer: func() aws.Retryer { return aws.NopRetryer{} },
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "example"}, nil

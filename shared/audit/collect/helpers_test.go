@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 
 	"github.com/holdfast-aws/holdfast/localstack/world"
+	"github.com/holdfast-aws/holdfast/localstack/world/wholeclient"
 	"github.com/holdfast-aws/holdfast/shared/audit"
 	"github.com/holdfast-aws/holdfast/shared/audit/collect"
 	"github.com/holdfast-aws/holdfast/shared/ledger"
@@ -43,7 +44,7 @@ func newLab(t *testing.T) *lab {
 	ts := httptest.NewServer(region)
 	t.Cleanup(ts.Close)
 	l := &lab{Region: region, sdk: aws.Config{
-		Region: "us-east-1", BaseEndpoint: aws.String(ts.URL), HTTPClient: ts.Client(),
+		Region: "us-east-1", BaseEndpoint: aws.String(ts.URL), HTTPClient: wholeclient.Client{Inner: ts.Client()},
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
 		}),

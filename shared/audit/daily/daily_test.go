@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -23,6 +24,7 @@ import (
 	"github.com/holdfast-aws/holdfast/localstack/world"
 	"github.com/holdfast-aws/holdfast/localstack/world/bus"
 	"github.com/holdfast-aws/holdfast/localstack/world/dynamo"
+	"github.com/holdfast-aws/holdfast/localstack/world/wholeclient"
 	"github.com/holdfast-aws/holdfast/localstack/world/wire"
 	"github.com/holdfast-aws/holdfast/shared/audit"
 	"github.com/holdfast-aws/holdfast/shared/audit/daily"
@@ -51,7 +53,7 @@ func newLab(t *testing.T) *lab {
 	server := httptest.NewServer(region)
 	t.Cleanup(server.Close)
 	sdk := aws.Config{
-		Region: "us-east-1", BaseEndpoint: aws.String(server.URL), Retryer: func() aws.Retryer { return aws.NopRetryer{} },
+		Region: "us-east-1", BaseEndpoint: aws.String(server.URL), HTTPClient: wholeclient.Client{Inner: &http.Client{}}, Retryer: func() aws.Retryer { return aws.NopRetryer{} },
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
 		}),
