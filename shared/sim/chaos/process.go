@@ -165,8 +165,10 @@ func (p *process) Save(ctx context.Context, arn string, rec runner.Record) (vers
 		p.heat(name)
 	}
 	err = p.call("save", name, func(mishap) (err error) {
-		rec.Version = p.fence(arn, rec.Version)
+		own := rec.Version
+		rec.Version = p.fence(arn, own)
 		if version, err = p.ledger.Save(ctx, arn, rec); err == nil {
+			p.checkLost(name, own, version-1)
 			p.wrote(name, rec)
 		}
 		return err
@@ -260,10 +262,12 @@ func (p *process) Reserve(ctx context.Context, r runner.Reservation) error {
 	pic := p.picture(name)
 	p.heat(name)
 	err := p.call("reserve", name, func(mishap) error {
-		r.Record.Version, r.Region.Version = p.fence(r.Group, r.Record.Version), p.fenceRegion(r.Region.Version)
+		own := r.Record.Version
+		r.Record.Version, r.Region.Version = p.fence(r.Group, own), p.fenceRegion(r.Region.Version)
 		if err := p.ledger.Reserve(ctx, r); err != nil {
 			return err
 		}
+		p.checkLost(name, own, r.Record.Version)
 		p.wrote(name, r.Record)
 		for _, a := range r.Actions {
 			pic.reserved[a.Member] = pic.looks
