@@ -329,3 +329,33 @@ func TestOddClocksAreNamedInTheOrderOfTheirMembers(t *testing.T) {
 		t.Errorf("the notice says %q", text)
 	}
 }
+
+func TestARefusalForAgeOfAMemberThatIsForgottenSparesNobodyElse(t *testing.T) {
+	s := guard.State{Members: []guard.MemberState{{ID: "i-1"}, {ID: "i-3"}}, Marks: []guard.Mark{{ID: "m", Member: "i-2"}, {ID: "n", Member: "i-3"}}}
+	s = guard.GiveBack(s, "m", guardtest.Start())
+	for _, m := range s.Members {
+		if m.NoMarkBefore != 0 {
+			t.Errorf("%s is spared until %s", m.ID, m.NoMarkBefore.Time())
+		}
+	}
+	s = guard.GiveBack(s, "n", guardtest.Start())
+	if s.Members[1].NoMarkBefore == 0 || len(s.Marks) != 0 {
+		t.Errorf("its own member: %+v", s)
+	}
+}
+
+func TestAPacedExitWaitsForOneReplacementToo(t *testing.T) {
+	for name, c := range map[string]struct {
+		gone  bool
+		calls string
+	}{"one is in flight": {true, ""}, "none is": {false, "resume HealthCheck"}} {
+		f := guardtest.New(8)
+		f.Suspend(f.In.Now, "HealthCheck")
+		f.In.State.Paced = &guard.Paced{Since: guard.At(f.In.Now), Process: &guard.HeldProcess{Process: "HealthCheck", IntentAt: guard.At(f.In.Now), Reason: f.In.Group.Suspended[0].Reason}}
+		if c.gone {
+			f.In.State.Marks = []guard.Mark{{ID: "x", Member: "gone", At: guard.At(f.In.Now), By: "guard", Outcome: guard.OutcomeDone, Weight: 1}}
+			f.In.Group.Members = f.In.Group.Members[:7]
+		}
+		want(t, name, actions(f.Sweep()), c.calls)
+	}
+}
