@@ -117,6 +117,10 @@ func (n Names) calls(event string) string {
 }
 
 // setHealthy takes back a mark that Auto Scaling has on a member.
+func (n Names) terminateOne() string {
+	return n.aws("autoscaling terminate-instance-in-auto-scaling-group --instance-id INSTANCE --no-should-decrement-desired-capacity")
+}
+
 func (n Names) setHealthy() string {
 	return n.aws("autoscaling set-instance-health --instance-id INSTANCE --health-status Healthy")
 }

@@ -46,10 +46,11 @@ func holdGuides(n Names) []Guide {
 			Next:  "At every sweep it sets well members Healthy again, at most five tries for a member in one hold, and looks anew. It goes on by itself as soon as those left fit the budget.",
 			Look: []string{
 				"which members Auto Scaling calls Unhealthy, and whether their targets and heartbeats are good",
-				"if they are good: why the marks stay. If they are bad: whether they may be replaced all at once",
+				"if they are good: why the marks stay. If they are bad or their machines are gone: terminate them by hand, the next when the last one's replacement serves; the launches are not suspended",
+				"the limits are bounded by ceilings: in a group of fewer than 40 members no setting lets two be replaced at once",
 			},
 			Commands: n.commands(commands{
-				look: []string{n.members()}, mend: []string{n.setHealthy()},
+				look: []string{n.members()}, mend: []string{n.setHealthy(), n.terminateOne()},
 				tune: "max_in_flight=2 marks_per_10_minutes=2", ofHold: true,
 			}),
 		},
