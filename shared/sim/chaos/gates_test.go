@@ -26,8 +26,10 @@ const (
 
 // Seeds that are tried for a protection: with the golden file as it is, and when it is made anew.
 const (
-	searchKept   = 400
+	searchKept   = 1000
 	searchUpdate = 4000
+	// searchRedundant is enough to show that taking away a redundant one changes nothing.
+	searchRedundant = 300
 )
 
 // protection is one thing that stands between the guard and a wrong call.
@@ -237,7 +239,7 @@ func TestChaosGates(t *testing.T) {
 			}
 			limit := most
 			if p.redundant != "" {
-				limit = min(most, searchKept)
+				limit = min(most, searchRedundant)
 			}
 			if !found {
 				f, found = search(t, binary, p.name, 0, limit)
