@@ -115,7 +115,7 @@ test: ## run all tests; a peer that is not there is skipped with the reason (see
 
 .PHONY: race
 race: ## run the tests under the race detector, the long enumerations cut short; without infra, which has no goroutines
-	CGO_ENABLED=1 go test -race -short $(TESTFLAGS) $$(go list ./... | grep -v '/infra')
+	CGO_ENABLED=1 go test -race -short -timeout 20m $(TESTFLAGS) $$(go list ./... | grep -v '/infra')
 
 .PHONY: bench
 bench: ## run the benchmarks; BENCHTIME=1s
