@@ -110,7 +110,7 @@ contract-aws: ## ask a real account the rules that only look and the open points
 
 .PHONY: test
 test: ## run all tests; a peer that is not there is skipped with the reason (see it with TESTFLAGS=-v)
-	go test $(TESTFLAGS) ./... ./.ci/mutate
+	go test -timeout 20m $(TESTFLAGS) ./... ./.ci/mutate
 	@for module in $(NESTED); do echo "go test in $$module"; (cd "$$module" && go test $(TESTFLAGS) ./...); done
 
 .PHONY: race
