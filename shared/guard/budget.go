@@ -105,13 +105,11 @@ func (k *look) settle(m *Mark) bool {
 	v := k.find(m.Member)
 	age := k.ageOf(m)
 	m.Gone = v == nil
-	leaving := v != nil && (strings.HasPrefix(v.m.Lifecycle, "Terminating") || v.m.Unhealthy)
+	leaving := v == nil || strings.HasPrefix(v.m.Lifecycle, "Terminating") || v.m.Unhealthy
 	if m.Outcome == OutcomeReserved || m.Outcome == OutcomeUnknown {
 		switch {
-		case v == nil:
-			m.Outcome = OutcomeDone // a health termination would have said so already
 		case leaving:
-			m.turnsOut(k.now)
+			m.turnsOut(k.now) // the activity that says when may be listed later, or not be readable now
 		case age >= settleAfter:
 			return false // the group's activities know nothing of it: it was not done
 		}

@@ -306,6 +306,38 @@ func TestAReservationOfUnknownOutcomeCountsFromWhenItWasSeenToBeDone(t *testing.
 	}
 }
 
+// A run crashed between reservation and call; nine minutes later AWS terminates the member for itself, and its activity is listed a look
+// later, or cannot be read for a look.
+func TestATerminationThatIsToldALookLaterCountsFromWhenItsMemberWasGone(t *testing.T) {
+	for _, unread := range []string{"", "throttled"} {
+		f := ready(8)
+		f.In.State.Marks = []guard.Mark{{ID: "a", Member: "gone", At: guard.At(f.In.Now.Add(-9 * time.Minute)), By: "guard", Outcome: guard.OutcomeReserved, Weight: 1}}
+		f.In.Policy.MarksPerHour = 0 // no mark of ours in the first look
+		happened := f.In.Now
+		f.In.Reads.Activities = unread
+		f.Sweep()
+		f.In.Policy.MarksPerHour, f.In.Reads.Activities = 3, ""
+		f.In.Group.Activities = []guard.Activity{{
+			ID: "act", At: happened, Kind: "terminate", Status: "Successful", Member: "gone",
+			Cause: "an instance was taken out of service in response to an ELB system health check failure.",
+		}}
+		marked := false
+		for range 14 {
+			v := f.Sweep()
+			marked = fate(v, f.ID(0)) == "mark"
+			if age := f.In.Now.Sub(happened); marked && age < 10*time.Minute {
+				t.Errorf("activities %q at first: marked %s after the termination, the limit is %d in ten minutes", unread, age, v.Limits.TenMinutesMax)
+			}
+			if marked {
+				break
+			}
+		}
+		if !marked {
+			t.Errorf("activities %q at first: never marked, want so when the window is over", unread)
+		}
+	}
+}
+
 func TestATerminationCountsAlthoughTheListOfMembersIsOlder(t *testing.T) {
 	f := ready(8)
 	f.In.Group.Activities = []guard.Activity{{

@@ -268,7 +268,7 @@ func TestObservingMarksAMemberOnceForEachSpell(t *testing.T) {
 
 func TestTheWindowsOfTheBudgetBeginWhenTheCallIsAnswered(t *testing.T) {
 	f := guardtest.New(20)
-	f.In.State.Marks = []guard.Mark{{ID: "a", Member: "gone", At: guard.At(f.In.Now.Add(-10 * time.Minute)), By: "guard", Outcome: guard.OutcomeReserved, Weight: 1}}
+	f.In.State.Marks = []guard.Mark{{ID: "a", Member: f.ID(0), At: guard.At(f.In.Now.Add(-10 * time.Minute)), By: "guard", Outcome: guard.OutcomeReserved, Weight: 1}}
 	f.In.Region = guard.ReserveRegion(f.In.Region, f.In.Group.ARN, []guard.Action{{ID: "a"}}, f.In.Now.Add(-time.Hour))
 	if l := guard.Decide(f.In).Limits; l.TenMinutes != 0 || l.RegionHour != 0 {
 		t.Fatalf("limits %+v, want the reservation outside both windows", l)
