@@ -96,7 +96,7 @@ func promiseOf(raw map[string]json.RawMessage) (Promise, error) {
 const yearAhead = 1
 
 // DecodeAcknowledgements reads the file of acknowledgements, {"acknowledgements": [...]}, as of the time of the audit. It is strict: an
-// unknown key, an unknown rule, a missing name, reason, person or day, a day more than a year ahead and two entries for one resource are
+// unknown key, an unknown rule, a missing name, reason, person or day, a day more than a year ahead and two entries for one resource and part are
 // errors that name the entry and its rule. An entry whose time is over is no error: Judge lists it as expired.
 func DecodeAcknowledgements(text []byte, at time.Time) ([]Acknowledgement, error) {
 	var file struct {
@@ -112,7 +112,7 @@ func DecodeAcknowledgements(text []byte, at time.Time) ([]Acknowledgement, error
 	for _, r := range Rules() {
 		rules[r.ID] = true
 	}
-	seen := map[[2]string]bool{}
+	seen := map[[3]string]bool{}
 	var errs []error
 	for i, a := range *file.Acknowledgements {
 		var problems []error
@@ -125,7 +125,7 @@ func DecodeAcknowledgements(text []byte, at time.Time) ([]Acknowledgement, error
 			}
 		}
 		problems = append(problems, a.checkUntil(at))
-		if key := [2]string{a.Rule, a.Name}; seen[key] {
+		if key := [3]string{a.Rule, a.Name, a.Part}; seen[key] {
 			problems = append(problems, errors.New("stands twice"))
 		} else {
 			seen[key] = true

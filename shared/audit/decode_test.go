@@ -123,6 +123,7 @@ func TestAcknowledgementsAreReadStrictly(t *testing.T) {
 		{"an unknown key", entry(good + `, "note": "x"`), `unknown field "note"`},
 		{"a key that stands twice", entry(good + `, "by": "x"`), `key "by" stands twice`},
 		{"the same twice", `{"acknowledgements": [{` + good + `}, {` + good + `}]}`, "acknowledgement 2, rule HF003, name \"web\": stands twice"},
+		{"two parts of one resource", `{"acknowledgements": [{` + good + `, "part": "a"}, {` + good + `, "part": "b"}]}`, ""},
 		{"a list alone", `[{` + good + `}]`, "decode acknowledgements"},
 		{"an empty object", `{}`, `want an object with the key "acknowledgements"`},
 		{"nothing", ``, "decode acknowledgements"},

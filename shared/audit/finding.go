@@ -1,6 +1,10 @@
 package audit
 
-import "time"
+import (
+	"regexp"
+	"strings"
+	"time"
+)
 
 // Severity says how bad a finding is.
 type Severity string
@@ -49,6 +53,9 @@ type Finding struct {
 	Name  string `json:"name"`
 	ARN   string `json:"arn,omitempty"`
 	Where string `json:"where,omitempty"`
+	// Part says which of several findings of one rule about one resource it is, such as the target group whose check is deep or the tag
+	// of a status check's association. It stays the same as long as the fault does; empty where a rule finds at most one.
+	Part string `json:"part,omitempty"`
 	// Saw has the numbers that were seen, Sum the arithmetic that decides; one line each.
 	Saw string `json:"saw"`
 	Sum string `json:"sum,omitempty"`
@@ -61,11 +68,24 @@ type Finding struct {
 	detail []string
 }
 
+// resource is the key without the part.
+func (f Finding) resource() string {
+	where := regexp.MustCompile(`(?s)^(.+?):\d{1,9}: `).ReplaceAllString(f.Where, "$1: ")
+	return strings.Join([]string{f.Rule, f.Kind, f.Name, f.ARN, where}, "\x00")
+}
+
+// Key tells the finding from all others of an audit and is the same in the next audit: rule, resource, place and part, without numbers
+// that were seen, severity and line, which come and go with lines above.
+func (f Finding) Key() string { return f.resource() + "\x00" + f.Part }
+
 // Acknowledgement is a person's word that a finding is known and accepted for a time.
 type Acknowledgement struct {
 	Rule string `json:"rule"`
 	// Name is the resource's name; "*" is every resource of the rule.
-	Name   string `json:"name"`
+	Name string `json:"name"`
+	// Part is that of one finding. Without it an acknowledgement of a resource holds only while the rule has a single finding there, so
+	// that it never covers a fault that came later; one for every resource covers all of them.
+	Part   string `json:"part,omitempty"`
 	Reason string `json:"reason"`
 	By     string `json:"by"`
 	// Until is the first day, as YYYY-MM-DD, on which it no longer holds. At most one year from the audit.
@@ -85,10 +105,12 @@ type Report struct {
 	// WhatIf is the headline: what a dependency's bad minutes would do to each group.
 	WhatIf   []WhatIf  `json:"what_if"`
 	Findings []Finding `json:"findings"`
-	// Expired are acknowledgements whose time is over, Unused those that no finding needs.
-	Expired []Acknowledgement `json:"expired,omitempty"`
-	Unused  []Acknowledgement `json:"unused,omitempty"`
-	Unread  []Unread          `json:"unread,omitempty"`
+	// Expired are acknowledgements whose time is over, Unused those that no finding needs, NeedsPart those that accept nothing because
+	// their rule has several findings about the resource and they do not say which.
+	Expired   []Acknowledgement `json:"expired,omitempty"`
+	Unused    []Acknowledgement `json:"unused,omitempty"`
+	NeedsPart []Acknowledgement `json:"needs_part,omitempty"`
+	Unread    []Unread          `json:"unread,omitempty"`
 }
 
 // WhatIf is one group in one bad time of a shared dependency: what would be lost, simulated with the group's own settings.

@@ -44,6 +44,6 @@ func (s Severity) rank() int {
 func compareFindings(a, b Finding) int {
 	return cmp.Or(
 		cmp.Compare(a.Severity.rank(), b.Severity.rank()), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Where, b.Where),
-		cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ARN, b.ARN), cmp.Compare(a.Saw, b.Saw), cmp.Compare(a.Sum, b.Sum),
+		cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ARN, b.ARN), cmp.Compare(a.Part, b.Part), cmp.Compare(a.Saw, b.Saw), cmp.Compare(a.Sum, b.Sum),
 	)
 }

@@ -84,6 +84,14 @@ func (c StatusCheck) selector() string {
 	return plural(len(c.Instances), "instance") + " by id"
 }
 
+// part tells the association from others of the same check. Instances that are named by id come and go, and stand together.
+func (c StatusCheck) part() string {
+	if c.TagKey != "" {
+		return c.selector()
+	}
+	return "instances by id"
+}
+
 // arguments are those of the command that takes the association away.
 func (c StatusCheck) arguments() []string {
 	if c.TagKey != "" {
@@ -98,6 +106,14 @@ func (v *view) titleOf(id string) string {
 		return t.title()
 	}
 	return id
+}
+
+// partOf is the name of a target group among those of one group, or its id where another one has the same name.
+func (v *view) partOf(t *TargetGroup) string {
+	if v.named[t.title()] > 1 {
+		return t.ID
+	}
+	return t.title()
 }
 
 func (v *view) titles(ids []string) string {

@@ -60,6 +60,7 @@ func checkDeep(v *view) []Finding {
 			}
 			for _, p := range timing.PathProblems(path) {
 				f := g.finding(fmt.Sprintf("%s; target group %s asks for %q", typesText(g), t.title(), path), p.Text)
+				f.Part = v.partOf(t)
 				if path == "/" {
 					f.Severity = High // it may be a static file, or need everything: docs/audit-corpus.md has two of each
 				}
@@ -267,7 +268,7 @@ func checkStatusChecks(v *view) []Finding {
 		if len(names) == 0 {
 			continue
 		}
-		f := Finding{Kind: KindStatusCheck, Name: c.ID, Severity: High, Saw: fmt.Sprintf("%s; path %q; groups %s", c.selector(), c.Path, strings.Join(sorted(names), ", "))}
+		f := Finding{Kind: KindStatusCheck, Name: c.ID, Part: c.part(), Severity: High, Saw: fmt.Sprintf("%s; path %q; groups %s", c.selector(), c.Path, strings.Join(sorted(names), ", "))}
 		var sums []string
 		if c.Failures != nil && c.Seconds != nil {
 			every := time.Duration(*c.Seconds) * time.Second

@@ -59,16 +59,16 @@ func result() audit.Report {
 func hostile() audit.Report {
 	evil := "</script><img src=x onerror=alert(1)>\u202egnp\x1b[31m\x00\"'`{{.}}\u200b"
 	f := audit.Finding{
-		Rule: evil, Severity: audit.Severity(evil), Kind: evil, Name: evil, ARN: evil, Where: evil + ":7: " + evil, Saw: evil, Sum: evil,
+		Rule: evil, Severity: audit.Severity(evil), Kind: evil, Name: evil, ARN: evil, Where: evil + ":7: " + evil, Part: evil, Saw: evil, Sum: evil,
 		Fix: audit.Fix{Console: evil, CLI: evil, CDK: evil, Terraform: evil},
 	}
 	known := f
 	known.Rule, known.Severity = "HF001", audit.Critical
-	known.Acknowledged = &audit.Acknowledgement{Rule: evil, Name: evil, Reason: evil, By: evil, Until: evil}
+	known.Acknowledged = &audit.Acknowledgement{Rule: evil, Name: evil, Part: evil, Reason: evil, By: evil, Until: evil}
 	return audit.Report{
 		Source: evil, Account: evil, Region: evil, Findings: []audit.Finding{f, known},
 		WhatIf:  []audit.WhatIf{{Group: evil, Where: evil, Seconds: 90, Members: 0, Alone: audit.Loss{Lost: 3}, Assumed: []string{evil}}, {Group: evil, Why: evil}},
-		Expired: []audit.Acknowledgement{*known.Acknowledged}, Unused: []audit.Acknowledgement{*known.Acknowledged},
+		Expired: []audit.Acknowledgement{*known.Acknowledged}, Unused: []audit.Acknowledgement{*known.Acknowledged}, NeedsPart: []audit.Acknowledgement{*known.Acknowledged},
 		Unread: []audit.Unread{{Kind: evil, Name: evil, What: evil, Why: evil}},
 	}
 }

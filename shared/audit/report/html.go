@@ -91,11 +91,13 @@ func HTML(w io.Writer, r audit.Report) error {
 	for _, f := range append(open, accepted...) {
 		p.Findings = append(p.Findings, rowOf(f, ruleOf(rules, f)))
 	}
-	for _, a := range r.Expired {
-		p.Stale = append(p.Stale, visible(fmt.Sprintf("The time is over: %s of %s, %s (%s, until %s).", a.Rule, a.Name, a.Reason, a.By, a.Until)))
-	}
-	for _, a := range r.Unused {
-		p.Stale = append(p.Stale, visible(fmt.Sprintf("No finding needs it: %s of %s, %s (%s, until %s).", a.Rule, a.Name, a.Reason, a.By, a.Until)))
+	for _, stale := range []struct {
+		why string
+		all []audit.Acknowledgement
+	}{{"The time is over", r.Expired}, {"No finding needs it", r.Unused}, {"The rule has several findings there, and it does not say which part", r.NeedsPart}} {
+		for _, a := range stale.all {
+			p.Stale = append(p.Stale, visible(fmt.Sprintf("%s: %s of %s, %s (%s, until %s).", stale.why, a.Rule, a.Name+partText(a.Part), a.Reason, a.By, a.Until)))
+		}
 	}
 	for _, u := range r.Unread {
 		p.Unread = append(p.Unread, visible(unreadText(u)))
@@ -151,6 +153,7 @@ func share(lost, full int) int {
 func rowOf(f audit.Finding, rule audit.Rule) row {
 	out := row{Finding: f, Rank: rank(f.Severity), Rule: rule}
 	out.Name, out.Saw, out.Sum, out.Place = visible(f.Name), visible(f.Saw), visible(f.Sum), visible(f.Where)
+	out.Part = visible(f.Part)
 	out.Kind, out.Severity, out.Rule.ID = visible(f.Kind), audit.Severity(visible(string(f.Severity))), visible(rule.ID)
 	if out.Place == "" {
 		out.Place = visible(f.ARN)

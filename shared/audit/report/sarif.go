@@ -198,11 +198,10 @@ func sarifResultOf(f audit.Finding, index int) sarifResult {
 			location.Physical.Region = &sarifRegion{at.line}
 		}
 	}
-	// The line is no part of it: a finding stays the same when lines above it come or go.
-	sum := sha256.Sum256([]byte(strings.Join([]string{f.Rule, f.Kind, f.Name, f.ARN, at.file, at.inside}, "\x00")))
+	sum := sha256.Sum256([]byte(f.Key()))
 	out := sarifResult{
 		Rule: visible(f.Rule), Index: index, Level: level(f.Severity), Message: sarifText{visible(message)}, Locations: []sarifLocation{location},
-		Fingerprints: map[string]string{"holdfastResource/v1": hex.EncodeToString(sum[:])}, Properties: sarifProperties{Severity: visible(string(f.Severity))},
+		Fingerprints: map[string]string{"holdfastFinding/v1": hex.EncodeToString(sum[:])}, Properties: sarifProperties{Severity: visible(string(f.Severity))},
 	}
 	if a := f.Acknowledged; a != nil {
 		out.Suppressions = []sarifSuppression{{"external", "accepted", visible(a.Reason + " (" + a.By + ", until " + a.Until + ")")}}

@@ -91,7 +91,7 @@ func TestSARIFHasWhatTheStandardWants(t *testing.T) {
 				if run.Tool.Driver.Rules[result.RuleIndex].ID != result.RuleID || !slices.Contains(levels, result.Level) || result.Message.Text == "" {
 					t.Errorf("a result that leads nowhere: %+v", result)
 				}
-				if len(result.Locations) != 1 || len(result.Locations[0].LogicalLocations) != 1 || !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(result.PartialFingerprints["holdfastResource/v1"]) {
+				if len(result.Locations) != 1 || len(result.Locations[0].LogicalLocations) != 1 || !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(result.PartialFingerprints["holdfastFinding/v1"]) {
 					t.Errorf("a result without a place or a fingerprint: %+v", result)
 				}
 			}
@@ -155,14 +155,16 @@ func TestSARIFPointsAtTheTemplatesLine(t *testing.T) {
 
 func TestAFingerprintOutlivesLinesAndNothingElse(t *testing.T) {
 	mark := func(f audit.Finding) string {
-		return sarif(t, audit.Report{Findings: []audit.Finding{f}}).Runs[0].Results[0].PartialFingerprints["holdfastResource/v1"]
+		return sarif(t, audit.Report{Findings: []audit.Finding{f}}).Runs[0].Results[0].PartialFingerprints["holdfastFinding/v1"]
 	}
 	f := audit.Finding{Rule: "HF001", Severity: audit.Critical, Kind: "group", Name: "web", Where: "web.yaml:12: G", Saw: "x"}
 	moved, other := f, f
 	moved.Where, moved.Saw = "web.yaml:99: G", "y"
 	other.Where = "web.yaml:12: H"
-	if mark(f) != mark(moved) || mark(f) == mark(other) {
-		t.Errorf("fingerprints are %s, moved %s, of another resource %s", mark(f), mark(moved), mark(other))
+	second := f
+	second.Part = "api"
+	if mark(f) != mark(moved) || mark(f) == mark(other) || mark(f) == mark(second) {
+		t.Errorf("fingerprints are %s, moved %s, of another resource %s, of a second fault of the resource %s", mark(f), mark(moved), mark(other), mark(second))
 	}
 }
 

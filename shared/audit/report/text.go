@@ -27,6 +27,9 @@ type TextOptions struct {
 	Ways []string
 }
 
+// needsPart is the heading of acknowledgements that do not say which of several findings they mean.
+const needsPart = "ACKNOWLEDGEMENTS THAT MUST SAY WHICH PART: THE RULE HAS SEVERAL FINDINGS THERE"
+
 const (
 	widthMin = 40
 	// nameWidth is what a name may take in a table; longer ones are cut in the table only.
@@ -203,6 +206,9 @@ func (t *texter) findings(open []audit.Finding) {
 func (t *texter) finding(f audit.Finding) {
 	t.out.WriteString("\n")
 	t.line(2, "", name(f))
+	if f.Part != "" {
+		t.line(4, "part: ", f.Part)
+	}
 	t.line(4, "saw: ", f.Saw)
 	if f.Sum != "" {
 		t.line(4, "sum: ", f.Sum)
@@ -247,22 +253,30 @@ func (t *texter) accepted(all []audit.Finding) {
 	t.heading("ACKNOWLEDGED")
 	for _, f := range all {
 		a := f.Acknowledged
-		t.line(2, "", fmt.Sprintf("%s %s, %s: %s (%s, until %s)", f.Rule, f.Severity, name(f), a.Reason, a.By, a.Until))
+		t.line(2, "", fmt.Sprintf("%s %s, %s: %s (%s, until %s)", f.Rule, f.Severity, name(f)+partText(f.Part), a.Reason, a.By, a.Until))
 	}
 }
 
-// stale lists acknowledgements that do nothing any more.
+// partText names one of several findings of a rule about a resource.
+func partText(part string) string {
+	if part == "" {
+		return ""
+	}
+	return ", part " + part
+}
+
+// stale lists acknowledgements that accept nothing.
 func (t *texter) stale(r audit.Report) {
 	for _, part := range []struct {
 		heading string
 		all     []audit.Acknowledgement
-	}{{"ACKNOWLEDGEMENTS WHOSE TIME IS OVER", r.Expired}, {"ACKNOWLEDGEMENTS THAT NO FINDING NEEDS", r.Unused}} {
+	}{{"ACKNOWLEDGEMENTS WHOSE TIME IS OVER", r.Expired}, {"ACKNOWLEDGEMENTS THAT NO FINDING NEEDS", r.Unused}, {needsPart, r.NeedsPart}} {
 		if len(part.all) == 0 {
 			continue
 		}
 		t.heading(part.heading)
 		for _, a := range part.all {
-			t.line(2, "", fmt.Sprintf("%s of %s: %s (%s, until %s)", a.Rule, a.Name, a.Reason, a.By, a.Until))
+			t.line(2, "", fmt.Sprintf("%s of %s: %s (%s, until %s)", a.Rule, a.Name+partText(a.Part), a.Reason, a.By, a.Until))
 		}
 	}
 }
