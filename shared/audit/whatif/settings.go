@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-aws/holdfast/shared/audit"
 	"github.com/holdfast-aws/holdfast/shared/sim"
+	"github.com/holdfast-aws/holdfast/shared/timing"
 )
 
 // Times that are the same in every simulation.
@@ -23,6 +24,9 @@ const (
 	assumedLaunch = time.Minute
 	assumedBoot   = time.Minute
 )
+
+// shortest is the shortest interval that is simulated.
+const shortest = timing.TimeoutMin
 
 // settings are those of a group that decide what a bad time costs, all known or assumed.
 type settings struct {
@@ -121,6 +125,15 @@ func (s *settings) targets(r *assumer, t audit.TargetGroup) {
 	s.timeout = r.seconds("timeout", t.TimeoutSeconds, 5)
 	s.healthy = r.number("healthy count", t.HealthyCount, 5)
 	s.unhealthy = r.number("unhealthy count", t.UnhealthyCount, 2)
+	s.healthy, s.unhealthy = r.within("healthy count", s.healthy), r.within("unhealthy count", s.unhealthy)
+	if s.interval < shortest {
+		r.say("interval %s, simulated as %s", s.interval, shortest)
+		s.interval = shortest
+	}
+	if s.timeout >= s.interval {
+		r.say("timeout %s is not below the interval %s, simulated as %s", s.timeout, s.interval, s.interval-time.Second)
+		s.timeout = s.interval - time.Second
+	}
 	s.drain = r.seconds("deregistration delay", t.DrainSeconds, 300)
 	if s.drain == 0 {
 		s.drain = -1 // the simulator's word for none
@@ -149,6 +162,15 @@ func (r *assumer) seconds(name string, known *int, fallback int) time.Duration {
 		return seconds(fallback)
 	}
 	return seconds(*known)
+}
+
+// within is a count as the simulator takes it. Load balancers that are no Application Load Balancers have had others.
+func (r *assumer) within(name string, count int) int {
+	bounded := min(max(count, timing.CountMin), timing.CountMax)
+	if bounded != count {
+		r.say("%s %d, simulated as %d", name, count, bounded)
+	}
+	return bounded
 }
 
 func (r *assumer) bootOf(g audit.Group) time.Duration {

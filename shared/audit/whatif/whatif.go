@@ -23,7 +23,8 @@ func Durations() []time.Duration {
 }
 
 // Of answers for every group of the account and every one of Durations, in that order. Groups that cannot be simulated are answered
-// with the reason. Groups with the same settings are simulated once. An error says that the simulator failed, or that ctx ended.
+// with the reason, also those at which the simulator failed. Groups with the same settings are simulated once. An error says that ctx
+// ended.
 func Of(ctx context.Context, a audit.Account) ([]audit.WhatIf, error) {
 	targets := map[string]audit.TargetGroup{}
 	for _, t := range a.TargetGroups {
@@ -52,7 +53,11 @@ func Of(ctx context.Context, a audit.Account) ([]audit.WhatIf, error) {
 		return nil, err
 	}
 	for i, r := range asked {
-		if r != nil {
+		switch {
+		case r == nil:
+		case r.err != nil:
+			out[i].Why = "it cannot be simulated: " + r.err.Error()
+		default:
 			out[i].Alone, out[i].Held = r.alone, r.held
 		}
 	}
@@ -94,11 +99,6 @@ func simulateAll(ctx context.Context, cases map[bad]*result, order []bad) error 
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("simulate groups: %w", err)
 	}
-	for _, key := range order {
-		if err := cases[key].err; err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -108,9 +108,7 @@ func (r *result) simulate(ctx context.Context) {
 	if r.alone, err = r.lossOf(ctx, in, false); err == nil {
 		r.held, err = r.lossOf(ctx, in, true)
 	}
-	if err != nil {
-		r.err = fmt.Errorf("simulate %s: %w", r.settings.name, err)
-	}
+	r.err = err
 }
 
 // lossOf runs the incident once.

@@ -166,3 +166,37 @@ func TestTheSameAccountGivesTheSameBytesAndEqualGroupsTheSameFigures(t *testing.
 		}
 	}
 }
+
+// Network Load Balancers had a fixed timeout of 10 s for TCP and intervals of 10 or 30 s, and other counts were taken once.
+func TestAGroupWithOddNumbersIsSimulatedWithTheNearestAndHidesNoOther(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*audit.TargetGroup)
+		want   string
+	}{
+		"a timeout of the interval":      {func(g *audit.TargetGroup) { g.IntervalSeconds, g.TimeoutSeconds = num(10), num(10) }, "timeout 10s is not below the interval 10s, simulated as 9s"},
+		"a timeout above the interval":   {func(g *audit.TargetGroup) { g.IntervalSeconds, g.TimeoutSeconds = num(5), num(60) }, "timeout 1m0s is not below the interval 5s, simulated as 4s"},
+		"an interval that cannot be":     {func(g *audit.TargetGroup) { g.IntervalSeconds, g.TimeoutSeconds = num(1), num(1) }, "interval 1s, simulated as 2s"},
+		"one failure":                    {func(g *audit.TargetGroup) { g.UnhealthyCount = num(1) }, "unhealthy count 1, simulated as 2"},
+		"twenty failures":                {func(g *audit.TargetGroup) { g.UnhealthyCount = num(20) }, "unhealthy count 20, simulated as 10"},
+		"one success, and a drain of 0":  {func(g *audit.TargetGroup) { g.HealthyCount, g.DrainSeconds = num(1), num(0) }, "healthy count 1, simulated as 2"},
+		"numbers that are all not known": {func(g *audit.TargetGroup) { *g = audit.TargetGroup{ID: g.ID} }, "interval unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			odd, well := tier("odd", "EC2", "ELB"), tier("well", "EC2", "ELB")
+			odd.TargetGroups = []string{"odd"}
+			target := targetGroup()
+			target.ID = "odd"
+			c.change(&target)
+			got := ask(t, audit.Account{Groups: []audit.Group{odd, well}, TargetGroups: []audit.TargetGroup{targetGroup(), target}})
+			if n := len(got); n != 2*len(whatif.Durations()) {
+				t.Fatalf("%d answers, want three for each group", n)
+			}
+			for _, w := range got {
+				said := strings.Join(w.Assumed, "; ")
+				if w.Why != "" || w.Group == "odd" != strings.Contains(said, c.want) {
+					t.Errorf("%s, %d s: why %q, assumed %q; want %q for the odd one alone", w.Group, w.Seconds, w.Why, said, c.want)
+				}
+			}
+		})
+	}
+}
