@@ -39,7 +39,12 @@ type Unread struct {
 	// What names the property or the operation, Why the reason.
 	What string `json:"what"`
 	Why  string `json:"why"`
+	// Property is PropertyTags where it is the tags that stay unknown in part or as a whole; What is then the place in a template.
+	Property string `json:"property,omitempty"`
 }
+
+// PropertyTags are a resource's tags, in an Unread.
+const PropertyTags = "tags"
 
 // Group is one Auto Scaling group.
 type Group struct {

@@ -1,21 +1,22 @@
 package audit
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/holdfast-aws/holdfast/shared/timing"
 )
 
-// DecodeAccount reads a saved dump. It is strict: an unknown key, a key that stands twice, another format number, a resource without a
+// DecodeAccount reads a saved dump. It is strict: an unknown key, one in another case, a key that stands twice, another format number, a resource without a
 // name and a number out of its range are errors that name the thing and what is wanted; all of them are reported together.
 func DecodeAccount(text []byte) (Account, error) {
+	text = withoutMark(text)
 	var head struct {
 		Format *int `json:"format"`
 	}
@@ -42,11 +43,11 @@ func DecodeAccount(text []byte) (Account, error) {
 // that a rule looks at must be there.
 func DecodePromises(text []byte) (map[string]Promise, error) {
 	var raw map[string]map[string]json.RawMessage
-	if err := json.Unmarshal(text, &raw); err != nil {
+	if err := decodeStrict(text, &raw); err != nil {
 		return nil, fmt.Errorf("decode thresholds: %w", err)
 	}
-	if err := once(json.NewDecoder(bytes.NewReader(text))); err != nil {
-		return nil, fmt.Errorf("decode thresholds: %w", err)
+	if raw == nil {
+		return nil, errors.New("decode thresholds: want an object with a key for each service")
 	}
 	out := map[string]Promise{}
 	var errs []error
@@ -66,6 +67,9 @@ func DecodePromises(text []byte) (map[string]Promise, error) {
 	return out, nil
 }
 
+// healthTypes are all health check types. Source: Auto Scaling API reference, CreateAutoScalingGroup, HealthCheckType.
+func healthTypes() []string { return []string{"EC2", "EBS", timing.TypeELB, timing.TypeLattice} }
+
 func promiseOf(raw map[string]json.RawMessage) (Promise, error) {
 	var p Promise
 	var errs []error
@@ -73,23 +77,29 @@ func promiseOf(raw map[string]json.RawMessage) (Promise, error) {
 		key  string
 		into any
 		n    *int
+		high int
 	}{
-		{"handler_timeout_ms", &p.HandlerTimeoutMS, &p.HandlerTimeoutMS}, {"dependency_timeout_ms", &p.DependencyTimeoutMS, &p.DependencyTimeoutMS},
-		{"restart_seconds", &p.RestartSeconds, &p.RestartSeconds}, {"recovery_objective_seconds", &p.RecoveryObjectiveSeconds, &p.RecoveryObjectiveSeconds},
-		{"fail_open_percent", &p.FailOpenPercent, &p.FailOpenPercent}, {"health_check_types", &p.HealthCheckTypes, nil},
+		{"handler_timeout_ms", &p.HandlerTimeoutMS, &p.HandlerTimeoutMS, numberMax}, {"dependency_timeout_ms", &p.DependencyTimeoutMS, &p.DependencyTimeoutMS, numberMax},
+		{"restart_seconds", &p.RestartSeconds, &p.RestartSeconds, numberMax}, {"recovery_objective_seconds", &p.RecoveryObjectiveSeconds, &p.RecoveryObjectiveSeconds, numberMax},
+		{"fail_open_percent", &p.FailOpenPercent, &p.FailOpenPercent, 100}, {"health_check_types", &p.HealthCheckTypes, nil, 0},
 	} {
 		value, ok := raw[f.key]
-		if !ok {
+		if !ok || string(value) == "null" {
 			errs = append(errs, fmt.Errorf("%s is not stated", f.key))
 			continue
 		}
 		if err := json.Unmarshal(value, f.into); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", f.key, err))
-		} else if f.n != nil && (*f.n < 0 || *f.n > numberMax) {
-			errs = append(errs, fmt.Errorf("%s %d, want 0 to %d", f.key, *f.n, numberMax))
+		} else if f.n != nil && (*f.n < 0 || *f.n > f.high) {
+			errs = append(errs, fmt.Errorf("%s %d, want 0 to %d", f.key, *f.n, f.high))
 		}
 	}
-	return p, errors.Join(errs...)
+	for _, kind := range p.HealthCheckTypes {
+		if !slices.Contains(healthTypes(), kind) {
+			errs = append(errs, fmt.Errorf("health_check_types: %q is not known, want %s", kind, strings.Join(healthTypes(), ", ")))
+		}
+	}
+	return p, errors.Join(append(errs, sameButCase(slices.Sorted(maps.Keys(raw))))...)
 }
 
 // yearAhead is how far in the future an acknowledgement may end.
@@ -152,50 +162,6 @@ func (a Acknowledgement) checkUntil(at time.Time) error {
 		return fmt.Errorf("until %s is more than a year ahead, want %s at the latest", a.Until, last.Format(time.DateOnly))
 	}
 	return nil
-}
-
-// decodeStrict refuses unknown keys, keys that stand twice, and anything after the value.
-func decodeStrict(text []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("more than one JSON value")
-	}
-	return once(json.NewDecoder(bytes.NewReader(text)))
-}
-
-// once refuses a key that stands twice: the decoder would silently take the last one. The text was decoded before, so that its depth has
-// a limit.
-func once(d *json.Decoder) error {
-	token, err := d.Token()
-	if err != nil {
-		return err
-	}
-	open, ok := token.(json.Delim)
-	if !ok {
-		return nil
-	}
-	seen := map[any]bool{}
-	for d.More() {
-		if open == '{' {
-			key, err := d.Token()
-			if err != nil {
-				return err
-			}
-			if seen[key] {
-				return fmt.Errorf("key %q stands twice", key)
-			}
-			seen[key] = true
-		}
-		if err := once(d); err != nil {
-			return err
-		}
-	}
-	_, err = d.Token()
-	return err
 }
 
 // printable says that a name cannot play tricks on a terminal.

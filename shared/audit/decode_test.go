@@ -37,6 +37,12 @@ func TestADumpIsReadStrictly(t *testing.T) {
 		{"fewer targets than none", `"healthy": 4`, `"healthy": -4`, `-4 targets in state "healthy"`},
 		{"a request of less than nothing", `"longest_request_seconds": 12.5`, `"longest_request_seconds": -1`, "longest_request_seconds -1"},
 		{"a process without a name", `"members"`, `"suspended": [{"process": "", "reason": ""}], "members"`, "suspended process"},
+		{"a member twice", `"id": "i-0a000000000000002"`, `"id": "i-0a000000000000001"`, `group "web": member "i-0a000000000000001" stands twice`},
+		{"a process twice", `"members"`, `"suspended": [{"process": "Launch", "reason": ""}, {"process": "Launch", "reason": ""}], "members"`, `suspended process "Launch" stands twice`},
+		{"a key in another case", `"min": 4,`, `"Min": 4,`, `key "Min" is not known, want "min"`},
+		{"a key that stands twice in two cases", `"min": 4,`, `"min": 4, "MIN": 5,`, `key "MIN" is not known, want "min"`},
+		{"a topic twice", `"topics": [`, `"topics": [{"arn": "arn:aws:sns:eu-west-1:111122223333:holdfast-pages"},`, `topic "arn:aws:sns:eu-west-1:111122223333:holdfast-pages" stands twice`},
+		{"a status check's association twice", `"status_checks": [`, `"status_checks": [{"id": "asc-1", "tag_key": "a", "tag_value": "b"}, {"id": "asc-1", "tag_key": "a", "tag_value": "b"},`, `status-check "asc-1", tag a = b stands twice`},
 		{"a member without an id", `"id": "i-0a000000000000001"`, `"id": ""`, `group "web": member ""`},
 		{"an age that overflows", `"alarm_max_age_seconds": 86400`, `"alarm_max_age_seconds": 10000000000`, "alarm_max_age_seconds 10000000000"},
 		{"a target group with a control character", `"name": "web-tg"`, `"name": "web\u0007"`, "control character"},
@@ -195,6 +201,12 @@ func TestPromisesAreReadFromReviewedThresholds(t *testing.T) {
 		{"a number below 0", `"restart_seconds": 3`, `"restart_seconds": -3`, "restart_seconds -3, want 0 to"},
 		{"a service without a name", `"web"`, `""`, "without a name"},
 		{"a key that stands twice", `"restart_seconds": 3`, `"restart_seconds": 3, "restart_seconds": 4`, "stands twice"},
+		{"a number that is null", `"restart_seconds": 3`, `"restart_seconds": null`, "restart_seconds is not stated"},
+		{"types that are null", `["EC2"]`, `null`, "health_check_types is not stated"},
+		{"a percentage above 100", `"fail_open_percent": 5`, `"fail_open_percent": 101`, "fail_open_percent 101, want 0 to 100"},
+		{"a type that nobody knows", `["EC2"]`, `["EC2", "elb"]`, `health_check_types: "elb" is not known, want EC2, EBS, ELB, VPC_LATTICE`},
+		{"a key twice in two cases", `"restart_seconds": 3`, `"restart_seconds": 3, "Restart_Seconds": 4`, "differ in case only"},
+		{"nothing", good, `null`, "want an object with a key for each service"},
 		{"a list", `{"web"`, `[{"web"`, "decode thresholds"},
 	} {
 		if _, err := audit.DecodePromises([]byte(strings.Replace(good, c.from, c.to, 1))); err == nil || !strings.Contains(err.Error(), c.says) {
@@ -203,6 +215,26 @@ func TestPromisesAreReadFromReviewedThresholds(t *testing.T) {
 	}
 	if !slices.Equal(options(t).Promises["reviewed"].HealthCheckTypes, []string{"EC2", "ELB"}) {
 		t.Error("the test's own thresholds are not read")
+	}
+}
+
+func TestAByteOrderMarkIsTakenInEveryFile(t *testing.T) {
+	const mark = "\xef\xbb\xbf"
+	if _, err := audit.DecodeAccount(append([]byte(mark), read(t, "rules", "HF006", "broken.json")...)); err != nil {
+		t.Errorf("dump: %v", err)
+	}
+	if p, err := audit.DecodePromises(append([]byte(mark), read(t, "thresholds.json")...)); err != nil || len(p) == 0 {
+		t.Errorf("thresholds: %v", err)
+	}
+	if _, err := audit.DecodeAcknowledgements([]byte(mark+`{"acknowledgements": []}`), noon()); err != nil {
+		t.Errorf("acknowledgements: %v", err)
+	}
+}
+
+func TestTagsOfADumpMayDifferInCaseOnly(t *testing.T) {
+	a, err := audit.DecodeAccount([]byte(`{"format": 1, "at": "2026-11-30T12:00:00Z", "groups": [{"name": "g", "tags": {"Name": "a", "name": "b"}}]}`))
+	if err != nil || len(a.Groups[0].Tags) != 2 {
+		t.Errorf("have %v, %v", a.Groups, err)
 	}
 }
 

@@ -27,6 +27,7 @@ func Judge(a Account, o Options) Report {
 			findings = append(findings, v.complete(r, f))
 		}
 	}
+	v.switchUnread()
 	slices.SortStableFunc(findings, compareFindings)
 	r := Report{
 		Source: a.Source, Account: a.ID, Partition: a.Partition, Region: a.Region, At: a.At,

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/timing"
@@ -28,10 +27,20 @@ func (v *view) promise(t *TargetGroup) (service string, p Promise, ok bool) {
 	return service, p, ok && service != ""
 }
 
-// tagsUnread says that the tags of a target group, and so its service, could not be read.
+// readTags is the operation that reads a target group's tags, as what is unread names it.
+const readTags = "DescribeTags"
+
+// tagsUnread says that the tags of a target group, and so its service, could not be read. Names of files and resources say nothing about
+// that, whatever words are in them.
 func (v *view) tagsUnread(t *TargetGroup) bool {
-	return len(t.Tags) == 0 && slices.ContainsFunc(v.account.Unread, func(u Unread) bool {
-		return u.Kind == KindTargetGroup && (u.Name == "" || u.Name == t.title() || u.Name == t.ID) && strings.Contains(strings.ToLower(u.What), "tags")
+	if t.Tags[TagService] != "" {
+		return false
+	}
+	return slices.ContainsFunc(v.account.Unread, func(u Unread) bool {
+		if u.Kind != KindTargetGroup || (u.Name != "" && u.Name != t.title() && u.Name != t.ID) {
+			return false
+		}
+		return u.Property == PropertyTags || (u.What == readTags && len(t.Tags) == 0)
 	})
 }
 

@@ -55,10 +55,17 @@ func (t *TargetGroup) finding(saw, sum string) Finding {
 // lambda says that the target is a function: it has no members, and its health check is off unless someone turns it on.
 func (t *TargetGroup) lambda() bool { return t.TargetType == "lambda" }
 
-// checksHTTP says that the target group asks its targets by HTTP, so that it has a path and a matcher.
-func (t *TargetGroup) checksHTTP() bool {
+// checksHTTP says that the target group asks its targets by HTTP, so that it has a path and a matcher. What no protocol tells is listed as
+// unread.
+func (v *view) checksHTTP(t *TargetGroup) bool {
+	if t.lambda() {
+		return false
+	}
 	protocol := cmp.Or(t.CheckProtocol, t.Protocol)
-	return !t.lambda() && (protocol == "HTTP" || protocol == "HTTPS")
+	if protocol == "" {
+		v.unknown(t.ref(), "check_protocol")
+	}
+	return protocol == "HTTP" || protocol == "HTTPS"
 }
 
 func (a *Alarm) finding(saw, sum string) Finding {

@@ -132,7 +132,7 @@ func checkAlarmEvaluated(v *view) []Finding {
 	for i := range v.account.Alarms {
 		a := &v.account.Alarms[i]
 		groups, _, _ := v.depending(a.Name)
-		if a.Missing || (!a.Own && len(groups) == 0) || (!a.NeverEvaluated && a.State != "INSUFFICIENT_DATA") {
+		if a.Missing || (!a.Own && len(groups) == 0) || (!a.NeverEvaluated && v.stateOf(a) != "INSUFFICIENT_DATA") {
 			continue
 		}
 		if a.Since.IsZero() {
@@ -169,12 +169,20 @@ func alarmStuck() Rule {
 	}
 }
 
+// stateOf is an alarm's state; "", and listed as unread, when it is unknown.
+func (v *view) stateOf(a *Alarm) string {
+	if a.State == "" {
+		v.unknown(ref{KindAlarm, a.Name}, "state")
+	}
+	return a.State
+}
+
 func checkAlarmStuck(v *view) []Finding {
 	var out []Finding
 	for i := range v.account.Alarms {
 		a := &v.account.Alarms[i]
 		groups, _, seconds := v.depending(a.Name)
-		if a.State != "ALARM" || seconds == 0 {
+		if a.Missing || seconds == 0 || v.stateOf(a) != "ALARM" {
 			continue
 		}
 		if a.Since.IsZero() {

@@ -50,7 +50,7 @@ func matcherTooWide() Rule {
 		check: func(v *view) []Finding {
 			var out []Finding
 			for _, t := range v.targetGroups {
-				if !t.checksHTTP() {
+				if !v.checksHTTP(t) {
 					continue
 				}
 				matcher, ok := have(v, t.ref(), "matcher", t.Matcher)
@@ -78,7 +78,7 @@ func pathRedirects() Rule {
 func checkRedirects(v *view) []Finding {
 	var out []Finding
 	for _, t := range v.targetGroups {
-		if !t.checksHTTP() {
+		if !v.checksHTTP(t) {
 			continue
 		}
 		matcher, ok := have(v, t.ref(), "matcher", t.Matcher)

@@ -51,7 +51,7 @@ func checkDeep(v *view) []Finding {
 				v.unknown(ref{KindTargetGroup, id}, "path")
 				continue
 			}
-			if !t.checksHTTP() {
+			if !v.checksHTTP(t) {
 				continue
 			}
 			path, ok := have(v, t.ref(), "path", t.Path)

@@ -35,6 +35,14 @@ func (c *checker) name(seen map[string]bool, kind string, names ...string) {
 	seen[key] = true
 }
 
+// twice refuses what is listed a second time, and would count twice.
+func (c *checker) twice(seen map[string]bool, what string) {
+	if seen[what] {
+		c.add("%s stands twice", what)
+	}
+	seen[what] = true
+}
+
 // number is a value of a resource with its bounds.
 type number struct {
 	key  string
@@ -68,13 +76,16 @@ func (a *Account) validate() error {
 		c.name(alarms, KindAlarm, a.Alarms[i].Name, a.Alarms[i].Where)
 		c.past(fmt.Sprintf("alarm %q", a.Alarms[i].Name), a.At, a.Alarms[i].Since)
 	}
+	checks, topics := map[string]bool{}, map[string]bool{}
 	for _, s := range a.StatusChecks {
+		c.twice(checks, fmt.Sprintf("status-check %q, %s", s.ID, s.part()))
 		if s.ID == "" || !printable(s.ID+s.TagKey+s.TagValue) {
 			c.add("status-check %q: want an id and a tag without control characters", s.ID)
 		}
 		c.numbers(fmt.Sprintf("status-check %q", s.ID), []number{{"failures", s.Failures, 0, numberMax}, {"interval_seconds", s.Seconds, 0, numberMax}})
 	}
 	for _, t := range a.Guardian.Topics {
+		c.twice(topics, fmt.Sprintf("topic %q", t.ARN))
 		if t.ARN == "" || !printable(t.ARN) {
 			c.add("topic %q: want an ARN", t.ARN)
 		}
@@ -102,13 +113,16 @@ func (c *checker) group(g *Group, seen map[string]bool) {
 	if g.ZoneCount != nil && len(g.Zones) > 0 && *g.ZoneCount != len(g.Zones) {
 		c.add("%s: zone_count %d, but zones lists %d", what, *g.ZoneCount, len(g.Zones))
 	}
+	members, processes := map[string]bool{}, map[string]bool{}
 	for _, m := range g.Members {
+		c.twice(members, fmt.Sprintf("%s: member %q", what, m.ID))
 		if m.ID == "" || !printable(m.ID) {
 			c.add("%s: member %q: want an instance id", what, m.ID)
 		}
 		c.numbers(fmt.Sprintf("%s: member %q", what, m.ID), []number{{"beat_age_seconds", m.BeatAgeSeconds, NotSet, ageMax}})
 	}
 	for _, s := range g.Suspended {
+		c.twice(processes, fmt.Sprintf("%s: suspended process %q", what, s.Process))
 		if s.Process == "" || !printable(s.Process) {
 			c.add("%s: suspended process %q: want a name", what, s.Process)
 		}

@@ -148,6 +148,13 @@ func (v *view) unread() []Unread {
 	return slices.Compact(out)
 }
 
+// switchUnread lists a guardian whose mode is not told: nobody can then say whether it acts.
+func (v *view) switchUnread() {
+	if g := v.account.Guardian; g.Installed && g.Mode == "" && !v.account.Static {
+		v.skipped = append(v.skipped, Unread{Kind: KindGuardian, What: "mode", Why: "unknown: the switch was not read, or nobody has set it"})
+	}
+}
+
 // nowhere are the properties that no resource of their kind tells, of two resources or more.
 func (v *view) nowhere() map[Unread]bool {
 	total := map[string]int{KindGroup: len(v.groups), KindTargetGroup: len(v.targetGroups), KindAlarm: len(v.account.Alarms)}
