@@ -97,7 +97,7 @@ cp "`+m.dir+`/agent" "${@: -1}"`)
 		"/etc/holdfast", m.dir+"/holdfast", "/etc/systemd/system", m.dir+"/units", "/usr/local/bin", m.dir+"/local", "/opt/example", m.dir+"/example",
 		"9180", strconv.Itoa(m.agentPort), "8080", strconv.Itoa(m.sitePort),
 		// Nothing is a unit of systemd here.
-		"type: systemd\n    unit: example-web.service", "type: process\n    process: python3",
+		"type: systemd\n    unit: 'example-web.service'", "type: process\n    process: python3",
 	).Replace(userData(t))
 	return m
 }

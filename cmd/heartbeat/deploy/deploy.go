@@ -7,6 +7,8 @@ import (
 	"strings"
 	"text/template"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 //go:embed user-data.sh
@@ -35,6 +37,9 @@ type Instance struct {
 	Handler, Probe, Interval time.Duration
 }
 
+// unwritable says that a character cannot stand in the script or the agent's file, where values are in single quotes.
+func unwritable(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
+
 // UserData renders a bash script of at most UserDataMax bytes. The error joins what is missing or cannot be written into a script.
 func (i Instance) UserData() (string, error) {
 	var errs []error
@@ -42,8 +47,8 @@ func (i Instance) UserData() (string, error) {
 		if f.value == "" && f.name != "agent" && f.name != "region" {
 			errs = append(errs, fmt.Errorf("%s is missing", f.name))
 		}
-		if strings.ContainsAny(f.value, "'\"\n\\ ") {
-			errs = append(errs, fmt.Errorf("%s %q has a quote, a backslash or a blank", f.name, f.value))
+		if strings.ContainsAny(f.value, "'\"\\") || !utf8.ValidString(f.value) || strings.ContainsFunc(f.value, unwritable) {
+			errs = append(errs, fmt.Errorf("%s %q has a quote, a backslash, a blank or a control character", f.name, f.value))
 		}
 	}
 	if (i.Agent == "") != (i.Region == "") {

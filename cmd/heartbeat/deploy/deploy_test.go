@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/holdfast-aws/holdfast/cmd/heartbeat/deploy"
 )
 
@@ -24,7 +26,7 @@ func TestUserDataHasWhatItIsFilledInWith(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"#!/bin/bash\n", "table: holdfast-heartbeats\n", "unit: app.service\n", "url: http://127.0.0.1:80/orders/probe\n", "handler_timeout: 2000ms\n",
+		"#!/bin/bash\n", "table: 'holdfast-heartbeats'\n", "unit: 'app.service'\n", "url: 'http://127.0.0.1:80/orders/probe'\n", "handler_timeout: 2000ms\n",
 		"aws s3 cp --only-show-errors --region 'eu-central-1' 's3://bucket/key'", "\ninstall-the-application\n", "DynamicUser=yes\n",
 	} {
 		if !strings.Contains(script, want) {
@@ -52,6 +54,34 @@ func TestUserDataHasWhatItIsFilledInWith(t *testing.T) {
 	}
 }
 
+// Whatever is accepted comes out of the agent's file as it went in: the script's text and YAML's signs mean nothing in a value.
+func TestAValueIsWrittenAsItIsOrRefused(t *testing.T) {
+	for _, value := range []string{
+		"${Token[TOKEN.12]}", "`id`", "$(id)", "x;id", "[a", "{a:b}", "&a", "*a", "!!int", "a#b", "#x", "-", "null", "123", "yes", "@x", "|", ">", "%x", "~",
+		"YAML", "--help", "x\rlisten:0", "x\u0085y", "x\u2028y", "x\ty", "x\x00y", "x\x1by", "x\u202ey", "\ufeffx", "x\xffy", "a'b", "a\\b", "a b",
+	} {
+		i := instance()
+		i.Table, i.Unit, i.URL = value, value, value
+		script, err := i.UserData()
+		if err != nil {
+			continue
+		}
+		_, rest, _ := strings.Cut(script, "<<'YAML'\n")
+		text, _, _ := strings.Cut(rest, "\nYAML\n")
+		var file struct {
+			Table, Listen string
+			Checks        []struct{ Unit, URL string }
+		}
+		if err := yaml.Unmarshal([]byte(text), &file); err != nil {
+			t.Errorf("%q: %v", value, err)
+			continue
+		}
+		if file.Listen != "127.0.0.1:9180" || file.Table != value || file.Checks[1].Unit != value || file.Checks[2].URL != value {
+			t.Errorf("%q came out as %+v", value, file)
+		}
+	}
+}
+
 func TestUserDataThatCannotBeWrittenIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -62,6 +92,8 @@ func TestUserDataThatCannotBeWrittenIsRefused(t *testing.T) {
 		{"no unit", func(i *deploy.Instance) { i.Unit = "" }, "unit is missing"},
 		{"no page", func(i *deploy.Instance) { i.URL = "" }, "url is missing"},
 		{"a quote in the table's name", func(i *deploy.Instance) { i.Table = "a'b" }, `table "a'b" has a quote`},
+		{"a character of control", func(i *deploy.Instance) { i.URL = "http://127.0.0.1/\x00" }, "control character"},
+		{"another end of a line", func(i *deploy.Instance) { i.Unit = "a\u2028b" }, "control character"},
 		{"a second line in the unit", func(i *deploy.Instance) { i.Unit = "a.service\nb" }, "unit"},
 		{"a binary without its Region", func(i *deploy.Instance) { i.Region = "" }, "belong together"},
 		{"a Region without a binary", func(i *deploy.Instance) { i.Agent = "" }, "belong together"},

@@ -8,7 +8,7 @@ set -u
 install -d -m 0755 /etc/holdfast
 if [ ! -e /etc/holdfast/heartbeat.yaml ]; then
 	cat >/etc/holdfast/heartbeat.yaml <<'YAML'
-table: {{.Table}}
+table: '{{.Table}}'
 interval: 10s
 listen: 127.0.0.1:9180
 start_within: 5m
@@ -23,10 +23,10 @@ checks:
     free_inodes: 1000
   - name: app-unit
     type: systemd
-    unit: {{.Unit}}
+    unit: '{{.Unit}}'
   - name: app
     type: http
-    url: {{.URL}}
+    url: '{{.URL}}'
     timeout: 1500ms
 YAML
 fi
