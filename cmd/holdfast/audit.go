@@ -6,12 +6,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/audit"
-	"github.com/holdfast-aws/holdfast/shared/audit/report"
 	"github.com/holdfast-aws/holdfast/shared/audit/whatif"
 	"github.com/holdfast-aws/holdfast/shared/config"
 )
@@ -26,7 +24,8 @@ type auditing struct {
 	from, dump                         string
 	thresholds, acknowledged           string
 	metrics, json                      bool
-	html, sarif, failOn                string
+	html, sarif                        string
+	failOn                             severityValue
 }
 
 // listValue is a flag that may be given several times.
@@ -61,7 +60,7 @@ func auditFlags(fs *flag.FlagSet) *auditing {
 	fs.BoolVar(&a.json, "json", false, "write one JSON object instead of the text")
 	fs.StringVar(&a.html, "html", "", "write a page to this `file` too")
 	fs.StringVar(&a.sarif, "sarif", "", "write SARIF for code scanning to this `file` too")
-	fs.StringVar(&a.failOn, "fail-on", "", "exit 1 if a finding that nobody accepted is of this `severity` or worse: critical, high, medium or low")
+	fs.Var(&a.failOn, "fail-on", "exit 1 if a finding that nobody accepted is of this `severity` or worse: "+severityNames+"; or if groups, target groups or a read about all of them could not be judged")
 	return a
 }
 
@@ -74,11 +73,6 @@ func auditExamples() string {
 		"holdfast audit --template cdk.out/Web.template.json --sarif audit.sarif --fail-on critical",
 		"terraform show -json plan.out > plan.json; holdfast audit --template plan.json",
 	}, "\n  ")
-}
-
-// severities are those that --fail-on takes, worst first.
-func severities() []audit.Severity {
-	return []audit.Severity{audit.Critical, audit.High, audit.Medium, audit.Low}
 }
 
 // problem says which flags make no sense together, "" if none.
@@ -100,25 +94,18 @@ func (a *auditing) problem(given map[string]bool) string {
 			}
 		}
 	}
-	if a.failOn != "" && !slices.Contains(severities(), audit.Severity(a.failOn)) {
-		return fmt.Sprintf("--fail-on: %q, want critical, high, medium or low", a.failOn)
-	}
-	outputs := map[string]string{}
-	for _, o := range [][2]string{{"--html", a.html}, {"--sarif", a.sarif}, {"--dump", a.dump}} {
-		if other := outputs[o[1]]; o[1] != "" && other != "" {
-			return fmt.Sprintf("%s and %s name the same file %q", other, o[0], o[1])
-		}
-		outputs[o[1]] = o[0]
-	}
 	return ""
 }
 
-// runAudit judges an account, a dump or templates: exit 1 only for a finding that --fail-on names.
+// runAudit judges an account, a dump or templates: exit 1 only for what --fail-on names.
 func runAudit(ctx context.Context, args []string, s streams) int {
 	fs := flag.NewFlagSet("audit", flag.ContinueOnError)
 	a := auditFlags(fs)
 	if code, ok := parseBare(fs, args, s); !ok {
 		return code
+	}
+	if err := refuseEmpty(fs); err != nil {
+		return misused(fs, s, err.Error())
 	}
 	given := map[string]bool{}
 	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
@@ -127,76 +114,42 @@ func runAudit(ctx context.Context, args []string, s streams) int {
 	}
 	ctx, cancel := context.WithTimeout(ctx, auditPatience)
 	defer cancel()
-	r, err := a.judge(ctx, s)
+	v, err := a.judge(ctx, s)
 	if err != nil {
 		return failed("audit", err, s)
 	}
-	return a.verdict(r, s)
+	return a.verdict(v, s)
 }
 
 // judge reads and judges, and writes everything that was asked for.
-func (a *auditing) judge(ctx context.Context, s streams) (audit.Report, error) {
-	files, err := a.open()
+func (a *auditing) judge(ctx context.Context, s streams) (judged, error) {
+	files, err := a.open(s)
 	if err != nil {
-		return audit.Report{}, err
+		return judged{}, err
 	}
 	defer files.close()
 	promises, err := a.promises()
 	if err != nil {
-		return audit.Report{}, err
+		return judged{}, err
 	}
 	account, err := a.read(ctx, s)
 	if err != nil {
-		return audit.Report{}, err
+		return judged{}, err
 	}
 	accepted, err := a.acknowledgements(account.At)
 	if err != nil {
-		return audit.Report{}, err
+		return judged{}, err
 	}
-	if err := files.dump.writeJSON(account); err != nil {
-		return audit.Report{}, err
+	if err := writeDump(files, account); err != nil {
+		return judged{}, err
 	}
-	r := audit.Judge(account, audit.Options{Promises: promises, Acknowledgements: accepted})
+	v := judged{audit.Judge(account, audit.Options{Promises: promises, Acknowledgements: accepted}), unjudged(account)}
 	bar := newProgress(s.err)
 	bar.say("simulating what a bad minute would do")
-	r.WhatIf, err = whatif.Of(ctx, account)
+	v.report.WhatIf, err = whatif.Of(ctx, account)
 	bar.clear()
 	if err != nil {
-		return r, err
+		return v, err
 	}
-	return r, a.write(r, files, s)
-}
-
-// verdict is the exit code.
-func (a *auditing) verdict(r audit.Report, s streams) int {
-	if a.failOn == "" {
-		return exitOK
-	}
-	worst := severities()[:slices.Index(severities(), audit.Severity(a.failOn))+1]
-	count := 0
-	for _, f := range r.Findings {
-		if f.Acknowledged == nil && slices.Contains(worst, f.Severity) {
-			count++
-		}
-	}
-	if count == 0 {
-		return exitOK
-	}
-	are := "findings are"
-	if count == 1 {
-		are = "finding is"
-	}
-	complain(s, "holdfast audit: %d %s %s or worse\n", count, are, a.failOn)
-	return exitNo
-}
-
-// write tells people, or programs, and the files.
-func (a *auditing) write(r audit.Report, files auditFiles, s streams) error {
-	var err error
-	if a.json {
-		err = report.JSON(s.out, r)
-	} else {
-		err = report.Text(s.out, r, report.TextOptions{Width: width(s.out)})
-	}
-	return errors.Join(err, files.html.writePage(r), files.sarif.writeSARIF(r))
+	return v, a.write(v.report, files, s)
 }

@@ -13,78 +13,22 @@ import (
 	"github.com/holdfast-aws/holdfast/shared/telemetry"
 )
 
-// auditFiles are the files that an audit writes.
-type auditFiles struct{ html, sarif, dump outFile }
-
-// open opens them before anything is read, so that a path that cannot be written is told at once.
-func (a *auditing) open() (auditFiles, error) {
-	var f auditFiles
-	var errs []error
-	for _, one := range []struct {
-		file *outFile
-		path string
-	}{{&f.html, a.html}, {&f.sarif, a.sarif}, {&f.dump, a.dump}} {
-		opened, err := openOut(one.path)
-		*one.file = opened
-		errs = append(errs, err)
+// inputs are the files that an audit reads.
+func (a *auditing) inputs() []namedFile {
+	in := []namedFile{{"--from", a.from}, {"--thresholds", a.thresholds}, {"--acknowledged", a.acknowledged}}
+	for _, path := range a.templates {
+		in = append(in, namedFile{"--template", path})
 	}
-	if err := errors.Join(errs...); err != nil {
-		f.close()
-		return f, err
-	}
-	return f, nil
+	return in
 }
 
-func (f auditFiles) close() {
-	for _, one := range []outFile{f.html, f.sarif, f.dump} {
-		if one.file != nil {
-			_ = one.file.Close() // what was written was closed before; the rest has nothing to lose
-		}
-	}
+// open proves that the files can be written before anything is read.
+func (a *auditing) open(s streams) (outputs, error) {
+	return openOutputs(s.out, []namedFile{{"--html", a.html}, {"--sarif", a.sarif}, {"--dump", a.dump}}, a.inputs())
 }
 
-// outFile is a file whose content stays until there is something to write; no file writes nothing.
-type outFile struct{ file *os.File }
-
-func openOut(path string) (outFile, error) {
-	if path == "" {
-		return outFile{}, nil
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
-	if err != nil {
-		return outFile{}, fmt.Errorf("write file: %w", err)
-	}
-	return outFile{f}, nil
-}
-
-func (o outFile) write(content func(io.Writer) error) error {
-	if o.file == nil {
-		return nil
-	}
-	if info, err := o.file.Stat(); err == nil && info.Mode().IsRegular() {
-		if err := o.file.Truncate(0); err != nil {
-			return fmt.Errorf("write file: %w", err)
-		}
-	}
-	if err := content(o.file); err != nil {
-		return err
-	}
-	if err := o.file.Close(); err != nil {
-		return fmt.Errorf("write file: %w", err)
-	}
-	return nil
-}
-
-func (o outFile) writePage(r audit.Report) error {
-	return o.write(func(w io.Writer) error { return report.HTML(w, r) })
-}
-
-func (o outFile) writeSARIF(r audit.Report) error {
-	return o.write(func(w io.Writer) error { return report.SARIF(w, r, telemetry.Version()) })
-}
-
-func (o outFile) writeJSON(a audit.Account) error {
-	return o.write(func(w io.Writer) error {
+func writeDump(files outputs, a audit.Account) error {
+	return files.write("--dump", func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
 		if err := enc.Encode(a); err != nil {
@@ -92,6 +36,21 @@ func (o outFile) writeJSON(a audit.Account) error {
 		}
 		return nil
 	})
+}
+
+// write tells people, or programs, and the files.
+func (a *auditing) write(r audit.Report, files outputs, s streams) error {
+	var err error
+	if a.json {
+		err = report.JSON(s.out, r)
+	} else {
+		err = report.Text(s.out, r, report.TextOptions{Width: width(s.out)})
+	}
+	return errors.Join(
+		err,
+		files.write("--html", func(w io.Writer) error { return report.HTML(w, r) }),
+		files.write("--sarif", func(w io.Writer) error { return report.SARIF(w, r, telemetry.Version()) }),
+	)
 }
 
 // isTerminal says whether a stream is one; a test's buffer and a pipe are none.

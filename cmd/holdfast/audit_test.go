@@ -185,6 +185,67 @@ func TestAnAuditRefusesWhatMakesNoSense(t *testing.T) {
 	}
 }
 
+func TestAnAuditThatDidNotSeeTheGroupsDoesNotPass(t *testing.T) {
+	unread := func(entries string) string {
+		return file(t, "dump.json", strings.TrimSuffix(emptyDump, "}")+`,"unread":[`+entries+`]}`)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"groups that were refused": {
+			[]string{"--from", unread(`{"kind":"group","what":"DescribeAutoScalingGroups","why":"AccessDenied: no"}`), "--fail-on", "critical"},
+			exitNo, "holdfast audit: not judged: group, DescribeAutoScalingGroups: AccessDenied: no\n",
+		},
+		"target groups whose settings were refused, in an odd text": {
+			[]string{"--from", unread(`{"kind":"target-group","what":"DescribeTargetGroupAttributes","why":"no\n\u001b[2J"}`), "--fail-on", "low"},
+			exitNo, "holdfast audit: not judged: target-group, DescribeTargetGroupAttributes: no  [2J\n",
+		},
+		"a group by name": {
+			[]string{"--from", unread(`{"kind":"group","name":"web","what":"DescribeAutoScalingGroups","why":"Throttling"}`), "--fail-on", "low"},
+			exitNo, "holdfast audit: not judged: group web, DescribeAutoScalingGroups: Throttling\n",
+		},
+		"a setting of one group":           {[]string{"--from", unread(`{"kind":"group","name":"web","what":"DescribeInstanceRefreshes","why":"x"}`), "--fail-on", "low"}, exitOK, ""},
+		"heartbeats, which judge no group": {[]string{"--from", unread(`{"kind":"guardian","what":"heartbeats","why":"x"}`), "--fail-on", "low"}, exitOK, ""},
+		"groups, but nothing may fail":     {[]string{"--from", unread(`{"kind":"group","what":"DescribeAutoScalingGroups","why":"x"}`)}, exitOK, ""},
+		"resources made at deployment": {
+			[]string{"--template", file(t, "loop.yaml", "Transform: AWS::LanguageExtensions\nResources:\n  Fn::ForEach::Groups: [Name, [a, b], {'G${Name}': {Type: AWS::AutoScaling::AutoScalingGroup}}]\n"), "--fail-on", "critical"},
+			exitNo, "holdfast audit: not judged: account, Fn::ForEach::Groups: it makes resources at deployment\n",
+		},
+	} {
+		if code, _, errOut := holdfast(t, append([]string{"audit"}, c.args...)...); code != c.code || errOut != c.want {
+			t.Errorf("%s: exit %d, %q, want %q", name, code, errOut, c.want)
+		}
+	}
+	r := newRegion(t)
+	if err := r.SetFaults(world.Fault{Operation: "autoscaling:DescribeAutoScalingGroups", FailFirst: -1, Error: wire.Error{Code: "AccessDenied", Message: "no", Status: 403}}); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errOut := holdfast(t, "audit", "--fail-on", "critical")
+	if want := "holdfast audit: not judged: group, DescribeAutoScalingGroups: AccessDenied: no\n"; code != exitNo || errOut != want {
+		t.Errorf("an account: exit %d, %q", code, errOut)
+	}
+	if _, _, errOut := holdfast(t, "audit", "--help"); !strings.Contains(errOut, "or if groups, target groups") {
+		t.Errorf("the help does not say so:\n%s", errOut)
+	}
+}
+
+func TestASettingThatNobodyHasIsNoReasonToFail(t *testing.T) {
+	newRegion(t)
+	for _, args := range [][]string{{"--fail-on", "critical"}, {"--fail-on", "critical", "--metrics"}} {
+		code, out, errOut := holdfast(t, append([]string{"audit"}, args...)...)
+		if code != exitOK || errOut != "" {
+			t.Errorf("%v: exit %d, %s\n%s", args, code, errOut, out)
+		}
+	}
+	two := `{"id":"a","name":"a","target_type":"instance","protocol":"HTTP"},{"id":"b","name":"b","target_type":"instance","protocol":"HTTP"}`
+	dump := file(t, "two.json", strings.Replace(emptyDump, `"target_groups":[]`, `"target_groups":[`+two+`]`, 1))
+	if code, out, errOut := holdfast(t, "audit", "--from", dump, "--fail-on", "critical"); code != exitOK || errOut != "" || !strings.Contains(out, "unknown") {
+		t.Errorf("exit %d, %s\n%s", code, errOut, out)
+	}
+}
+
 func TestTheBarIsDrawnWhereItChangesAndTakenAway(t *testing.T) {
 	var b bytes.Buffer
 	if p := newProgress(&b); p.w != nil {

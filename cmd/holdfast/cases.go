@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -107,38 +106,12 @@ func wrapped(text string, width int) []string {
 	return append(lines, line)
 }
 
-// pageFile is the file of a page, or none.
-type pageFile struct{ file *os.File }
-
-// openPage opens the file before anything is run, so that a path that cannot be written is told at once. What is in the file stays there
-// until there is something to write; no path is no page.
-func openPage(path string) (pageFile, error) {
-	if path == "" {
-		return pageFile{}, nil
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
-	if err != nil {
-		return pageFile{}, fmt.Errorf("write page: %w", err)
-	}
-	return pageFile{f}, nil
+// openPage proves that the page of --html can be written; no path is no page.
+func openPage(path string, s streams) (outputs, error) {
+	return openOutputs(s.out, []namedFile{{"--html", path}}, nil)
 }
 
-// write puts the page of pictures in the place of what was in the file.
-func (p pageFile) write(in picture.Input) error {
-	if p.file == nil {
-		return nil
-	}
-	if info, err := p.file.Stat(); err == nil && info.Mode().IsRegular() {
-		if err := p.file.Truncate(0); err != nil {
-			return fmt.Errorf("write page: %w", err)
-		}
-	}
-	if err := picture.Page(p.file, in); err != nil {
-		_ = p.file.Close() // the other error is the reason
-		return err
-	}
-	if err := p.file.Close(); err != nil {
-		return fmt.Errorf("write page: %w", err)
-	}
-	return nil
+// writePage puts the page of pictures in the place of what was in the file of --html.
+func writePage(page outputs, in picture.Input) error {
+	return page.write("--html", func(w io.Writer) error { return picture.Page(w, in) })
 }

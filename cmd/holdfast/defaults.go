@@ -5,7 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
+	"io"
 	"runtime/debug"
 
 	"github.com/holdfast-aws/holdfast/shared/audit/collect"
@@ -16,20 +16,28 @@ import (
 // playDefaults plays the game days with one policy key at a time set to other values, and writes what each costs.
 func playDefaults(ctx context.Context, args []string, s streams) int {
 	fs := flag.NewFlagSet("defaults", flag.ContinueOnError)
-	seeds := fs.Uint("seeds", 20, "how many seeds to play")
+	seeds := fs.Uint64("seeds", 20, fmt.Sprintf("how many seeds to play, at most %d", seedsMax))
 	first := fs.Uint64("first", 1, "the first seed")
 	names := fs.String("keys", "", "comma-separated `names` of policy keys; all that can be tried without it")
 	path := fs.String("markdown", "", "write the tables to this `file` and not to standard output")
 	if code, ok := parseBare(fs, args, s); !ok {
 		return code
 	}
+	if err := refuseEmpty(fs); err != nil {
+		return misused(fs, s, err.Error())
+	}
 	keys, err := picked("--keys", *names, tradeoff.Keys(), func(k tradeoff.Key) string { return k.Name })
-	if err == nil && *seeds < 1 {
-		err = fmt.Errorf("--seeds: 0, want 1 or more")
+	if err == nil {
+		err = checkSeeds(*seeds, *first)
 	}
 	if err != nil {
 		return misused(fs, s, err.Error())
 	}
+	files, err := openOutputs(s.out, []namedFile{{"--markdown", *path}}, nil)
+	if err != nil {
+		return failed("defaults", err, s)
+	}
+	defer files.close()
 	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	bar := newProgress(s.err)
 	tables, err := tradeoff.Run(ctx, tradeoff.Options{
@@ -39,15 +47,19 @@ func playDefaults(ctx context.Context, args []string, s streams) int {
 	if err != nil {
 		return failed("defaults", err, s)
 	}
-	var page bytes.Buffer
-	fmt.Fprintf(&page, defaultsHead, *seeds, *first, len(gameday.Days()))
-	if err := tradeoff.WriteMarkdown(&page, tables); err != nil {
-		return failed("defaults", err, s)
+	tell := func(w io.Writer) error {
+		var page bytes.Buffer
+		fmt.Fprintf(&page, defaultsHead, *seeds, *first, len(gameday.Days()))
+		if err := tradeoff.WriteMarkdown(&page, tables); err != nil {
+			return err
+		}
+		_, err := w.Write(page.Bytes())
+		return err
 	}
 	if *path == "" {
-		_, err = s.out.Write(page.Bytes())
+		err = tell(s.out)
 	} else {
-		err = os.WriteFile(*path, page.Bytes(), 0o644) //nolint:gosec // a page for everybody
+		err = files.write("--markdown", tell)
 	}
 	if err != nil {
 		return failed("defaults", err, s)

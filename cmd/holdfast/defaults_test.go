@@ -26,7 +26,9 @@ func TestDefaultsRefusesWhatItDoesNotKnow(t *testing.T) {
 		want string
 	}{
 		"an unknown key":             {[]string{"--keys", "quiet"}, `"quiet"`},
-		"no seeds":                   {[]string{"--seeds", "0"}, "want 1 or more"},
+		"no seeds":                   {[]string{"--seeds", "0"}, "--seeds: 0, want 1 to 1000000"},
+		"too many seeds":             {[]string{"--seeds", "1000001"}, "--seeds: 1000001, want 1 to 1000000"},
+		"seeds past the last":        {[]string{"--seeds", "10", "--first", "18446744073709551615"}, "--first: 18446744073709551615, want at most 18446744073709551605"},
 		"a negative number":          {[]string{"--seeds", "-1"}, "-1"},
 		"an extra argument":          {[]string{"web"}, "web"},
 		"a folder that is not there": {[]string{"--seeds", "1", "--keys", "correlated_min", "--markdown", t.TempDir() + "/none/page.md"}, "none/page.md"},

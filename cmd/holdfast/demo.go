@@ -38,8 +38,12 @@ func demo(ctx context.Context, args []string, s streams) int {
 	if code, ok := parseBare(fs, args, s); !ok {
 		return code
 	}
-	page, err := openPage(*html)
+	if err := refuseEmpty(fs); err != nil {
+		return misused(fs, s, err.Error())
+	}
+	page, err := openPage(*html, s)
 	if err == nil {
+		defer page.close()
 		err = insideRepository(ctx)
 	}
 	if err != nil {
@@ -61,7 +65,7 @@ func demo(ctx context.Context, args []string, s streams) int {
 	cases, err := playDemo(ctx, demoOptions{dir: dir, seed: *seed}, s)
 	if err == nil {
 		how := fmt.Sprintf("Run by holdfast demo: the built functions over the Lambda Runtime API and the real AWS SDK, against the embedded AWS, seed %d.", *seed)
-		err = page.write(picture.Input{How: how, Cases: cases})
+		err = writePage(page, picture.Input{How: how, Cases: cases})
 	}
 	if err != nil {
 		complain(s, "holdfast demo: %v\n", err)

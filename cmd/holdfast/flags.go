@@ -23,6 +23,18 @@ func parseFlags(fs *flag.FlagSet, args []string, s streams) (code int, ok bool) 
 	return exitOK, true
 }
 
+// refuseEmpty is an error if a flag was given without any text. Most such are a variable that was not set, and one that is taken for a flag
+// that was not given would pass for a wish that was met. An empty text in the place of a preset takes that away.
+func refuseEmpty(fs *flag.FlagSet) error {
+	var err error
+	fs.Visit(func(f *flag.Flag) {
+		if get, ok := f.Value.(flag.Getter); ok && get.Get() == "" && f.DefValue == "" {
+			err = errors.Join(err, fmt.Errorf("--%s: \"\", want %s", f.Name, rule(fs, f.Name)))
+		}
+	})
+	return err
+}
+
 // parseMixed parses flags before, between and after the other arguments, which it returns; "--" ends the flags.
 func parseMixed(fs *flag.FlagSet, args []string, s streams) (rest []string, code int, ok bool) {
 	for {

@@ -54,6 +54,26 @@ func TestAWrongFlagIsToldWithItsRule(t *testing.T) {
 	}
 }
 
+func TestAnEmptyTextIsNoValue(t *testing.T) {
+	for command, flags := range map[string]string{
+		"audit": "from template dump thresholds acknowledged html sarif region group", "gameday": "days guardians markdown json html",
+		"defaults": "keys markdown", "simulate brownout": "html", "demo": "html",
+	} {
+		words := strings.Fields(command)
+		for _, name := range strings.Fields(flags) {
+			code, out, errOut := holdfast(t, append(words, "--"+name, "")...)
+			want := "holdfast " + words[0] + ": --" + name + ": \"\", want a text\nusage: "
+			if code != exitUsage || out != "" || !strings.HasPrefix(errOut, want) {
+				t.Errorf("%s --%s: exit %d, %q, %q", command, name, code, out, errOut)
+			}
+		}
+	}
+	code, _, errOut := holdfast(t, "audit", "--fail-on=")
+	if !strings.HasPrefix(errOut, `holdfast audit: --fail-on: "", want critical, high, medium or low`) || code != exitUsage {
+		t.Errorf("exit %d, %q", code, errOut)
+	}
+}
+
 func TestNoLineOfTheOverviewEndsInASpace(t *testing.T) {
 	_, out, _ := holdfast(t, "help")
 	for _, line := range strings.Split(out, "\n") {

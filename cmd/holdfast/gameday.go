@@ -1,13 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -21,6 +21,20 @@ import (
 // collectAt lets the heap grow to so many percent of what is in use before it is collected: many short plays leave much behind.
 const collectAt = 800
 
+// seedsMax is how many seeds one run plays at most: a million of every game day are days of work and gigabytes of results.
+const seedsMax = 1_000_000
+
+// checkSeeds refuses too many seeds, and such a first one that the last would begin again at 0.
+func checkSeeds(seeds, first uint64) error {
+	if seeds < 1 || seeds > seedsMax {
+		return fmt.Errorf("--seeds: %d, want 1 to %d", seeds, seedsMax)
+	}
+	if last := math.MaxUint64 - seeds; first > last {
+		return fmt.Errorf("--first: %d, want at most %d for so many seeds", first, last)
+	}
+	return nil
+}
+
 // seasonFlags say what to play and where to write it.
 type seasonFlags struct {
 	seeds, first             uint64
@@ -32,7 +46,7 @@ type seasonFlags struct {
 func playGameDays(ctx context.Context, args []string, s streams) int {
 	fs := flag.NewFlagSet("gameday", flag.ContinueOnError)
 	var f seasonFlags
-	fs.Uint64Var(&f.seeds, "seeds", 1000, "how many seeds to play")
+	fs.Uint64Var(&f.seeds, "seeds", 1000, fmt.Sprintf("how many seeds to play, at most %d", seedsMax))
 	fs.Uint64Var(&f.first, "first", 1, "the first seed")
 	fs.StringVar(&f.days, "days", "", "comma-separated `names` of days; all without it")
 	fs.StringVar(&f.guardians, "guardians", "", "comma-separated `names` of guardians; without it all but those that hear heartbeats alone")
@@ -42,19 +56,24 @@ func playGameDays(ctx context.Context, args []string, s streams) int {
 	if code, ok := parseBare(fs, args, s); !ok {
 		return code
 	}
-	plan, err := f.plan()
+	err := refuseEmpty(fs)
+	var plan season.Plan
+	if err == nil {
+		plan, err = f.plan()
+	}
 	if err != nil {
 		return misused(fs, s, err.Error())
 	}
-	files, err := f.open()
+	files, err := f.open(s)
 	if err != nil {
 		complain(s, "holdfast gameday: %v\n", err)
 		return exitUsage
 	}
+	defer files.close()
 	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	table, err := season.Play(ctx, plan)
 	if err == nil {
-		err = files.write(table, s.out)
+		err = f.write(table, files, s.out)
 	}
 	if err != nil {
 		complain(s, "holdfast gameday: %v\n", err)
@@ -66,8 +85,8 @@ func playGameDays(ctx context.Context, args []string, s streams) int {
 // plan turns the flags into what is to be played.
 func (f seasonFlags) plan() (season.Plan, error) {
 	p := season.Plan{First: f.first, Seeds: f.seeds, Workers: runtime.GOMAXPROCS(0)}
-	if f.seeds < 1 {
-		return p, fmt.Errorf("--seeds: 0, want 1 or more")
+	if err := checkSeeds(f.seeds, f.first); err != nil {
+		return p, err
 	}
 	days, err := picked("--days", f.days, gameday.Days(), func(d gameday.Day) string { return d.Name })
 	if err != nil {
@@ -108,62 +127,23 @@ func picked[T any](what, names string, all []T, nameOf func(T) string) ([]T, err
 	return out, nil
 }
 
-// seasonFile is one file of results, opened before anything is played, so that a path that cannot be written is told at once.
-type seasonFile struct {
-	file *os.File
-	fill func(season.Table, io.Writer) error
+// open proves that the files can be written before anything is played.
+func (f seasonFlags) open(s streams) (outputs, error) {
+	return openOutputs(s.out, []namedFile{{"--markdown", f.asMarkdown}, {"--json", f.asJSON}, {"--html", f.page}}, nil)
 }
 
-type seasonFiles struct {
-	all []seasonFile
-	// said says that the tables go to a file.
-	said bool
-}
-
-func (f seasonFlags) open() (seasonFiles, error) {
-	var out seasonFiles
-	for _, one := range []struct {
-		path string
-		fill func(season.Table, io.Writer) error
-	}{{f.asMarkdown, season.Table.Markdown}, {f.asJSON, writeSeasonJSON}, {f.page, season.Table.HTML}} {
-		if one.path == "" {
-			continue
-		}
-		file, err := os.OpenFile(one.path, os.O_WRONLY|os.O_CREATE, 0o644)
-		if err != nil {
-			return out, fmt.Errorf("write results: %w", err)
-		}
-		out.all = append(out.all, seasonFile{file, one.fill})
-	}
-	out.said = f.asMarkdown != ""
-	return out, nil
-}
-
-// write puts the results in the place of what was in the files.
-func (f seasonFiles) write(t season.Table, out io.Writer) error {
-	if !f.said {
+// write writes the tables, to standard output unless there is a file for them, and what else was asked for.
+func (f seasonFlags) write(t season.Table, files outputs, out io.Writer) error {
+	if f.asMarkdown == "" {
 		if err := t.Markdown(out); err != nil {
 			return err
 		}
 	}
-	for _, one := range f.all {
-		var text bytes.Buffer
-		if err := one.fill(t, &text); err != nil {
-			return err
-		}
-		if info, err := one.file.Stat(); err == nil && info.Mode().IsRegular() {
-			if err := one.file.Truncate(0); err != nil {
-				return fmt.Errorf("write results: %w", err)
-			}
-		}
-		if _, err := one.file.Write(text.Bytes()); err != nil {
-			return fmt.Errorf("write results: %w", err)
-		}
-		if err := one.file.Close(); err != nil {
-			return fmt.Errorf("write results: %w", err)
-		}
-	}
-	return nil
+	return errors.Join(
+		files.write("--markdown", t.Markdown),
+		files.write("--json", func(w io.Writer) error { return writeSeasonJSON(t, w) }),
+		files.write("--html", t.HTML),
+	)
 }
 
 func writeSeasonJSON(t season.Table, w io.Writer) error {

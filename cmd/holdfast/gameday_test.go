@@ -60,10 +60,13 @@ func TestWrongGameDaysAreRefused(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no seeds":            {[]string{"--seeds", "0"}, "--seeds: 0, want 1 or more"},
+		"no seeds":            {[]string{"--seeds", "0"}, "--seeds: 0, want 1 to 1000000"},
+		"too many seeds":      {[]string{"--seeds", "1000001"}, "--seeds: 1000001, want 1 to 1000000"},
+		"all seeds there are": {[]string{"--seeds", "18446744073709551615"}, "--seeds: 18446744073709551615, want 1 to 1000000"},
+		"seeds past the last": {[]string{"--seeds", "10", "--first", "18446744073709551606"}, "--first: 18446744073709551606, want at most 18446744073709551605 for so many seeds"},
 		"an unknown day":      {[]string{"--days", "monday"}, `--days: "monday", want of bad-launch-template, `},
 		"an unknown guardian": {[]string{"--guardians", "angel"}, `--guardians: "angel", want of holdfast, `},
-		"a path in no folder": {[]string{"--json", filepath.Join(t.TempDir(), "none", "x.json")}, "write results"},
+		"a path in no folder": {[]string{"--json", filepath.Join(t.TempDir(), "none", "x.json")}, "write file: open "},
 		"an argument":         {[]string{"all"}, `unexpected argument "all"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,9 +24,12 @@ func simulate(ctx context.Context, args []string, s streams) int {
 	html := fs.String("html", "", "write a page with pictures to this file")
 	asJSON := fs.Bool("json", false, "write one JSON object instead of the story")
 	rest, code, ok := parseMixed(fs, args, s)
+	empty := refuseEmpty(fs)
 	switch {
 	case !ok:
 		return code
+	case empty != nil:
+		return misused(fs, s, empty.Error())
 	case *list && len(rest) > 0:
 		return misused(fs, s, unexpected(rest[0])+" beside --list")
 	case *list && *html != "":
@@ -59,18 +62,19 @@ type simulation struct {
 }
 
 func simulateOne(ctx context.Context, in sim.Incident, o simulation, s streams) int {
-	page, err := openPage(o.html)
+	page, err := openPage(o.html, s)
 	if err != nil {
 		complain(s, "holdfast simulate: %v\n", err)
 		return exitUsage
 	}
+	defer page.close()
 	c, err := playAll(ctx, in, func(ctx context.Context, in sim.Incident, w way) (drive.Story, error) {
 		r, err := drive.Run(ctx, in, drive.Options{Guarded: w.guarded, Seed: o.seed, HealthChecks: w.checks})
 		return r.Story, err
 	})
 	if err == nil {
 		how := fmt.Sprintf("Run by holdfast simulate in memory, with the real runner and decision core, seed %d.", o.seed)
-		err = page.write(picture.Input{How: how, Cases: []picture.Case{c}})
+		err = writePage(page, picture.Input{How: how, Cases: []picture.Case{c}})
 	}
 	if err == nil {
 		if o.json {

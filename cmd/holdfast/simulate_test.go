@@ -73,7 +73,7 @@ func TestSimulateAndDemoRefuseWhatTheyDoNotKnow(t *testing.T) {
 		{"the list of something", []string{"simulate", "--list", "brownout"}, exitUsage, "", `unexpected argument "brownout" beside --list`},
 		{"two incidents", []string{"simulate", "brownout", "single-broken"}, exitUsage, "", `unexpected argument "single-broken"`},
 		{"a seed that is no number", []string{"simulate", "brownout", "--seed", "x"}, exitUsage, "", `--seed: "x", want a whole number of 0 or more`},
-		{"a page that cannot be written", []string{"simulate", "brownout", "--html", "nowhere/page.html"}, exitUsage, "", "write page: open nowhere/page.html"},
+		{"a page that cannot be written", []string{"simulate", "brownout", "--html", "nowhere/page.html"}, exitUsage, "", "write file: open nowhere/page.html"},
 		{"a demo of something", []string{"demo", "brownout"}, exitUsage, "", `unexpected argument "brownout"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestTheDemoKeepsItsPromise(t *testing.T) {
 func TestAPageThatCannotBeWrittenIsToldBeforeTheRun(t *testing.T) {
 	for _, args := range [][]string{{"simulate", "brownout"}, {"demo"}} {
 		code, out, errOut := holdfast(t, append(args, "--html", "nowhere/page.html")...)
-		if code != exitUsage || out != "" || !strings.HasPrefix(errOut, "holdfast "+args[0]+": write page: open nowhere/page.html") {
+		if code != exitUsage || out != "" || !strings.HasPrefix(errOut, "holdfast "+args[0]+": write file: open nowhere/page.html") {
 			t.Errorf("%v: exit %d, %q, %q", args, code, out, errOut)
 		}
 	}
