@@ -64,6 +64,12 @@ deploy-local: node_modules/.package-lock.json ## deploy the Guardian into a mini
 
 COMPOSE = docker compose -f localstack/compose.yaml
 PROFILE ?= localstack
+# Another name selects no container, and the targets that start none would not notice.
+ifneq ($(filter localstack-%,$(MAKECMDGOALS)),)
+ifneq ($(words $(PROFILE)) $(filter-out localstack community,$(PROFILE)),1 )
+$(error PROFILE is "$(PROFILE)", want localstack or community)
+endif
+endif
 ENDPOINT ?= http://127.0.0.1:4566
 # Where the embedded AWS of the smoke test listens, and how the deployed functions reach it. Docker on Linux has no way to a loopback
 # address of the host; there, WORLD is the bridge's address: 172.17.0.1:4599.

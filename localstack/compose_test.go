@@ -2,6 +2,7 @@ package localstack_test
 
 import (
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -82,5 +83,23 @@ func TestTheTokenIsAskedForFirst(t *testing.T) {
 	check, start := strings.Index(up, "LOCALSTACK_AUTH_TOKEN is not set"), strings.Index(up, "$(COMPOSE)")
 	if check < 0 || start < 0 || check > start {
 		t.Errorf("make localstack-up asks for the token at %d and starts the container at %d", check, start)
+	}
+}
+
+func TestAProfileThatIsNoneIsRefused(t *testing.T) {
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skipf("no make: %v", err)
+	}
+	t.Setenv("MAKEFLAGS", "") // those of a make that runs this test are not meant
+	for _, target := range []string{"up", "deploy", "smoke", "down"} {
+		for profile, good := range map[string]bool{
+			"localstack": true, "community": true, "": false, "local": false, "localstack community": false, "community;true": false,
+		} {
+			text, err := exec.CommandContext(t.Context(), "make", "-n", "-C", "..", "localstack-"+target, "PROFILE="+profile).CombinedOutput()
+			told := strings.Contains(string(text), `PROFILE is "`+profile+`", want localstack or community`)
+			if good == told || good != (err == nil) {
+				t.Errorf("make localstack-%s PROFILE=%q: %v\n%s", target, profile, err, text)
+			}
+		}
 	}
 }
