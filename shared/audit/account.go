@@ -1,6 +1,9 @@
 package audit
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Format is the number of the dump's format; a dump of another number is refused.
 const Format = 1
@@ -42,6 +45,13 @@ type Unread struct {
 	// Property is PropertyTags where it is the tags that stay unknown in part or as a whole; What is then the place in a template.
 	Property string `json:"property,omitempty"`
 }
+
+// WhyDefault begins the reason of an Unread whose value was judged, at what a template's parameters say where whoever deploys states
+// nothing else.
+const WhyDefault = "judged at the default of parameter "
+
+// Judged says that the value was judged all the same, as one of several that it may have.
+func (u Unread) Judged() bool { return strings.HasPrefix(u.Why, WhyDefault) }
 
 // PropertyTags are a resource's tags, in an Unread.
 const PropertyTags = "tags"

@@ -79,8 +79,8 @@ func promiseOf(raw map[string]json.RawMessage) (Promise, error) {
 		n    *int
 		high int
 	}{
-		{"handler_timeout_ms", &p.HandlerTimeoutMS, &p.HandlerTimeoutMS, numberMax}, {"dependency_timeout_ms", &p.DependencyTimeoutMS, &p.DependencyTimeoutMS, numberMax},
-		{"restart_seconds", &p.RestartSeconds, &p.RestartSeconds, numberMax}, {"recovery_objective_seconds", &p.RecoveryObjectiveSeconds, &p.RecoveryObjectiveSeconds, numberMax},
+		{"handler_timeout_ms", &p.HandlerTimeoutMS, &p.HandlerTimeoutMS, NumberMax}, {"dependency_timeout_ms", &p.DependencyTimeoutMS, &p.DependencyTimeoutMS, NumberMax},
+		{"restart_seconds", &p.RestartSeconds, &p.RestartSeconds, NumberMax}, {"recovery_objective_seconds", &p.RecoveryObjectiveSeconds, &p.RecoveryObjectiveSeconds, NumberMax},
 		{"fail_open_percent", &p.FailOpenPercent, &p.FailOpenPercent, 100}, {"health_check_types", &p.HealthCheckTypes, nil, 0},
 	} {
 		value, ok := raw[f.key]

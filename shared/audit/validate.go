@@ -6,12 +6,6 @@ import (
 	"time"
 )
 
-// Bounds of the numbers in a dump. They are far above what AWS takes, and low enough that no sum of them overflows.
-const (
-	numberMax = 1_000_000
-	ageMax    = 1_000_000_000
-)
-
 // checker collects what is wrong with a dump.
 type checker struct{ errs []error }
 
@@ -43,18 +37,10 @@ func (c *checker) twice(seen map[string]bool, what string) {
 	seen[what] = true
 }
 
-// number is a value of a resource with its bounds.
-type number struct {
-	key  string
-	n    *int
-	low  int
-	high int
-}
-
 func (c *checker) numbers(what string, list []number) {
 	for _, v := range list {
-		if v.n != nil && (*v.n < v.low || *v.n > v.high) {
-			c.add("%s: %s %d, want %d to %d", what, v.key, *v.n, v.low, v.high)
+		if n := *v.at; n != nil && (*n < v.low || *n > v.high) {
+			c.add("%s: %s %d, want %d to %d", what, v.key, *n, v.low, v.high)
 		}
 	}
 }
@@ -82,7 +68,7 @@ func (a *Account) validate() error {
 		if s.ID == "" || !printable(s.ID+s.TagKey+s.TagValue) {
 			c.add("status-check %q: want an id and a tag without control characters", s.ID)
 		}
-		c.numbers(fmt.Sprintf("status-check %q", s.ID), []number{{"failures", s.Failures, 0, numberMax}, {"interval_seconds", s.Seconds, 0, numberMax}})
+		c.numbers(fmt.Sprintf("status-check %q", s.ID), []number{{"failures", &s.Failures, 0, NumberMax}, {"interval_seconds", &s.Seconds, 0, NumberMax}})
 	}
 	for _, t := range a.Guardian.Topics {
 		c.twice(topics, fmt.Sprintf("topic %q", t.ARN))
@@ -104,12 +90,7 @@ func (c *checker) past(what string, at, since time.Time) {
 func (c *checker) group(g *Group, seen map[string]bool) {
 	c.name(seen, KindGroup, g.Name, g.Where)
 	what := fmt.Sprintf("group %q", g.Name)
-	c.numbers(what, []number{
-		{"min", g.Min, 0, numberMax}, {"max", g.Max, 0, numberMax}, {"desired", g.Desired, 0, numberMax}, {"grace_seconds", g.GraceSeconds, 0, numberMax},
-		{"warmup_seconds", g.WarmupSeconds, NotSet, numberMax}, {"min_healthy_percent", g.MinHealthyPercent, NotSet, 100},
-		{"max_healthy_percent", g.MaxHealthyPercent, NotSet, 200}, {"zone_count", g.ZoneCount, 0, numberMax},
-		{"refresh_min_healthy_percent", g.RefreshMinHealthy, NotSet, 100}, {"boot_seconds", g.BootSeconds, NotSet, numberMax},
-	})
+	c.numbers(what, g.numbers())
 	if g.ZoneCount != nil && len(g.Zones) > 0 && *g.ZoneCount != len(g.Zones) {
 		c.add("%s: zone_count %d, but zones lists %d", what, *g.ZoneCount, len(g.Zones))
 	}
@@ -119,7 +100,7 @@ func (c *checker) group(g *Group, seen map[string]bool) {
 		if m.ID == "" || !printable(m.ID) {
 			c.add("%s: member %q: want an instance id", what, m.ID)
 		}
-		c.numbers(fmt.Sprintf("%s: member %q", what, m.ID), []number{{"beat_age_seconds", m.BeatAgeSeconds, NotSet, ageMax}})
+		c.numbers(fmt.Sprintf("%s: member %q", what, m.ID), []number{{"beat_age_seconds", &m.BeatAgeSeconds, NotSet, ageMax}})
 	}
 	for _, s := range g.Suspended {
 		c.twice(processes, fmt.Sprintf("%s: suspended process %q", what, s.Process))
@@ -138,19 +119,13 @@ func (c *checker) targetGroup(t *TargetGroup, seen map[string]bool) {
 	if !printable(t.Name) {
 		c.add("%s: a name with a control character", what)
 	}
-	c.numbers(what, []number{
-		{"interval_seconds", t.IntervalSeconds, 0, numberMax}, {"timeout_seconds", t.TimeoutSeconds, 0, numberMax},
-		{"healthy_count", t.HealthyCount, 0, 1000}, {"unhealthy_count", t.UnhealthyCount, 0, 1000},
-		{"deregistration_delay_seconds", t.DrainSeconds, 0, numberMax}, {"slow_start_seconds", t.SlowStartSeconds, 0, numberMax},
-		{"fail_open_count", t.FailOpenCount, NotSet, numberMax}, {"fail_open_percent", t.FailOpenPercent, NotSet, 100},
-		{"dns_count", t.DNSCount, NotSet, numberMax}, {"dns_percent", t.DNSPercent, NotSet, 100},
-	})
+	c.numbers(what, t.numbers())
 	for state, n := range t.States {
-		if n < 0 || n > numberMax {
-			c.add("%s: %d targets in state %q, want 0 to %d", what, n, state, numberMax)
+		if n < 0 || n > NumberMax {
+			c.add("%s: %d targets in state %q, want 0 to %d", what, n, state, NumberMax)
 		}
 	}
-	if s := t.LongestRequestSeconds; s != nil && (*s < 0 || *s > numberMax) {
-		c.add("%s: longest_request_seconds %g, want 0 to %d", what, *s, numberMax)
+	if s := t.LongestRequestSeconds; s != nil && (*s < 0 || *s > NumberMax) {
+		c.add("%s: longest_request_seconds %g, want 0 to %d", what, *s, NumberMax)
 	}
 }

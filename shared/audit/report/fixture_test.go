@@ -35,7 +35,7 @@ func account() audit.Account {
 			Matcher: ptr("200-499"), IntervalSeconds: ptr(10), TimeoutSeconds: ptr(5), HealthyCount: ptr(2), UnhealthyCount: ptr(2), DrainSeconds: ptr(300),
 			SlowStartSeconds: ptr(0), FailOpenCount: ptr(1), FailOpenPercent: ptr(50), DNSCount: ptr(1), DNSPercent: ptr(audit.NotSet), LoadBalancers: []string{"arn:lb"},
 		}},
-		Alarms: []audit.Alarm{}, Unread: []audit.Unread{{Kind: "status-check", What: "DescribeApplicationStatusChecks", Why: "access denied"}},
+		Alarms: []audit.Alarm{}, Unread: []audit.Unread{{Kind: "status-check", What: "DescribeApplicationStatusChecks", Why: "access denied"}, {Kind: "group", Name: "web", What: "G.Properties.MinSize", Why: audit.WhyDefault + "Stage"}},
 	}
 }
 
@@ -69,7 +69,7 @@ func hostile() audit.Report {
 		Source: evil, Account: evil, Region: evil, Findings: []audit.Finding{f, known},
 		WhatIf:  []audit.WhatIf{{Group: evil, Where: evil, Seconds: 90, Members: 0, Alone: audit.Loss{Lost: 3}, Assumed: []string{evil}}, {Group: evil, Why: evil}},
 		Expired: []audit.Acknowledgement{*known.Acknowledged}, Unused: []audit.Acknowledgement{*known.Acknowledged}, NeedsPart: []audit.Acknowledgement{*known.Acknowledged},
-		Unread: []audit.Unread{{Kind: evil, Name: evil, What: evil, Why: evil}},
+		Unread: []audit.Unread{{Kind: evil, Name: evil, What: evil, Why: evil}, {Kind: evil, Name: evil, What: evil, Why: audit.WhyDefault + evil}},
 	}
 }
 

@@ -24,17 +24,17 @@ var scriptText string
 
 // page is what the page's template shows.
 type page struct {
-	Title, When, Headline    string
-	Groups, TargetGroups     string
-	Policy                   string
-	Style                    template.CSS
-	Script                   template.JS
-	Counts                   []count
-	WhatIf                   []bad
-	Skipped, Assumed, Unread []string
-	Findings                 []row
-	Accepted                 int
-	Stale                    []string
+	Title, When, Headline               string
+	Groups, TargetGroups                string
+	Policy                              string
+	Style                               template.CSS
+	Script                              template.JS
+	Counts                              []count
+	WhatIf                              []bad
+	Skipped, Assumed, Unread, AtDefault []string
+	Findings                            []row
+	Accepted                            int
+	Stale                               []string
 }
 
 // count is the number of open findings of a severity.
@@ -99,8 +99,12 @@ func HTML(w io.Writer, r audit.Report) error {
 			p.Stale = append(p.Stale, visible(fmt.Sprintf("%s: %s of %s, %s (%s, until %s).", stale.why, a.Rule, a.Name+partText(a.Part), a.Reason, a.By, a.Until)))
 		}
 	}
-	for _, u := range r.Unread {
+	unread, atDefault := splitUnread(r.Unread)
+	for _, u := range unread {
 		p.Unread = append(p.Unread, visible(unreadText(u)))
+	}
+	for _, u := range atDefault {
+		p.AtDefault = append(p.AtDefault, visible(unreadText(u)))
 	}
 	var out bytes.Buffer
 	if err := tmpl.Execute(&out, p); err != nil {

@@ -151,7 +151,11 @@ func sarifInvocationOf(r audit.Report) sarifInvocation {
 		out.Ended = r.At.UTC().Format(time.RFC3339)
 	}
 	for _, u := range r.Unread {
-		out.Notifications = append(out.Notifications, sarifNotification{"warning", sarifText{visible("Not read, and so not judged: " + unreadText(u))}})
+		what := "Not read, and so not judged: "
+		if u.Judged() {
+			what = "Another choice of a parameter may find more: "
+		}
+		out.Notifications = append(out.Notifications, sarifNotification{"warning", sarifText{visible(what + unreadText(u))}})
 	}
 	return out
 }

@@ -105,11 +105,15 @@ func (t *texter) head(r audit.Report, open []audit.Finding, accepted int) {
 	}
 	t.line(0, "", fmt.Sprintf("%s: %s, %s.", first, plural(r.Groups, "group"), plural(r.TargetGroups, "target group")))
 	n := counts(open)
+	unread, atDefault := splitUnread(r.Unread)
 	var parts []string
 	for _, s := range severities() {
 		parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
 	}
-	t.line(0, "", fmt.Sprintf("Findings: %s; %d acknowledged. Not read: %d.", strings.Join(parts, ", "), accepted, len(r.Unread)))
+	t.line(0, "", fmt.Sprintf("Findings: %s; %d acknowledged. Not read: %d.", strings.Join(parts, ", "), accepted, len(unread)))
+	if len(atDefault) > 0 {
+		t.line(0, "", fmt.Sprintf("Judged at a parameter's default, which whoever deploys may change: %d.", len(atDefault)))
+	}
 }
 
 func (t *texter) whatIf(r audit.Report) {
@@ -282,13 +286,31 @@ func (t *texter) stale(r audit.Report) {
 }
 
 func (t *texter) unread(all []audit.Unread) {
-	if len(all) == 0 {
-		return
+	unread, atDefault := splitUnread(all)
+	for _, part := range []struct {
+		heading string
+		all     []audit.Unread
+	}{{"JUDGED AT A PARAMETER'S DEFAULT: ANOTHER CHOICE MAY FIND MORE", atDefault}, {"NOT READ, AND SO NOT JUDGED", unread}} {
+		if len(part.all) == 0 {
+			continue
+		}
+		t.heading(part.heading)
+		for _, u := range part.all {
+			t.line(2, "", unreadText(u))
+		}
 	}
-	t.heading("NOT READ, AND SO NOT JUDGED")
+}
+
+// splitUnread parts what was not judged from what was judged as one of several values.
+func splitUnread(all []audit.Unread) (unread, atDefault []audit.Unread) {
 	for _, u := range all {
-		t.line(2, "", unreadText(u))
+		if u.Judged() {
+			atDefault = append(atDefault, u)
+		} else {
+			unread = append(unread, u)
+		}
 	}
+	return unread, atDefault
 }
 
 func unreadText(u audit.Unread) string {

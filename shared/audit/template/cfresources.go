@@ -8,7 +8,7 @@ import (
 
 func (s *stack) group(id string, resource *node) {
 	p := s.settings(audit.KindGroup, id, resource, "AutoScalingGroupName")
-	g := audit.Group{Name: p.name, Where: s.where(id, resource), Tags: tagsOf(p.pairs("Tags", "Key", "Value"))}
+	g := audit.Group{Name: p.name, Where: s.where(id, resource), Tags: p.tags("Tags", "Key", "Value")}
 	p.capacity(&g, "MinSize", "MaxSize", "DesiredCapacity")
 	g.HealthCheckTypes = p.healthTypes("HealthCheckType")
 	// CloudFormation makes a group without grace if none is stated. Source: CloudFormation reference, HealthCheckGracePeriod.
@@ -25,7 +25,9 @@ func (s *stack) group(id string, resource *node) {
 	if p.props.at("LoadBalancerNames").kind != absent {
 		p.miss("LoadBalancerNames", "a Classic Load Balancer's health check is not judged")
 	}
-	s.update(&g, settings{kind: p.kind, name: p.name, prefix: id + ".UpdatePolicy.", props: s.eval(resource.get("UpdatePolicy")), unread: p.unread})
+	p.prefix = id + ".UpdatePolicy."
+	p.props, p.chosen = s.properties(resource.get("UpdatePolicy"))
+	s.update(&g, p)
 	s.account.Groups = append(s.account.Groups, g)
 }
 
@@ -59,6 +61,7 @@ func (s *stack) attached(g *audit.Group, p settings) {
 func (s *stack) zones(g *audit.Group, p settings) {
 	count := func(n int) *int { return &n }
 	if items, known := quiet(p).items("AvailabilityZones"); known && len(items) > 0 {
+		p.told("AvailabilityZones")
 		for _, v := range items {
 			if v.kind == scalar {
 				g.Zones = append(g.Zones, v.text)
@@ -139,6 +142,7 @@ func (s *stack) update(g *audit.Group, p settings) {
 		g.RefreshMinHealthy = p.refresh(g, "AutoScalingInstanceRefresh.Preferences.MinHealthyPercentage")
 		return
 	}
+	p.told("AutoScalingRollingUpdate")
 	rolling := p.props.at("AutoScalingRollingUpdate")
 	if rolling.kind == absent || p.props.at("AutoScalingReplacingUpdate.WillReplace").isText("true") {
 		g.RefreshMinHealthy = &none
@@ -148,7 +152,10 @@ func (s *stack) update(g *audit.Group, p settings) {
 	if least == nil || batch == nil || g.Desired == nil {
 		return
 	}
-	if *g.Desired <= 0 {
+	if *g.Desired < 0 {
+		return // no size of a group
+	}
+	if *g.Desired == 0 {
 		g.RefreshMinHealthy = &none
 		return
 	}
@@ -159,7 +166,7 @@ func (s *stack) update(g *audit.Group, p settings) {
 
 func (s *stack) targetGroup(id string, resource *node) {
 	p := s.settings(audit.KindTargetGroup, id, resource, "Name")
-	t := audit.TargetGroup{ID: id, Where: s.where(id, resource), Tags: tagsOf(p.pairs("Tags", "Key", "Value"))}
+	t := audit.TargetGroup{ID: id, Where: s.where(id, resource), Tags: p.tags("Tags", "Key", "Value")}
 	if p.name != id {
 		t.Name = p.name
 	}
@@ -175,11 +182,11 @@ func (s *stack) targetGroup(id string, resource *node) {
 
 // targetAttributes reads the list of attributes. An unknown list leaves every attribute unknown.
 func (s *stack) targetAttributes(t *audit.TargetGroup, p settings) {
-	if v := p.props.at("TargetGroupAttributes"); v.kind == unknown {
-		p.miss("TargetGroupAttributes", v.why)
-		return
+	stated, known := p.pairs("TargetGroupAttributes", "Key", "Value")
+	if !known {
+		return // what is unknown may be any of them
 	}
-	p.props, p.prefix = nested(p.pairs("TargetGroupAttributes", "Key", "Value")), p.prefix+"TargetGroupAttributes."
+	p.props, p.prefix, p.chosen = nested(stated), p.prefix+"TargetGroupAttributes.", nil
 	const health = "target_group_health."
 	p.attributes(t, attributeKeys{
 		drain: "deregistration_delay.timeout_seconds", slowStart: "slow_start.duration_seconds",

@@ -72,18 +72,24 @@ func (s settings) check(t *audit.TargetGroup, version string, keys checkKeys) {
 	vague = vague || t.CheckProtocol == ""
 	kind.check = t.CheckProtocol
 	d := kind.defaults()
-	text := func(path, def string) *string {
-		if vague && s.props.at(path).kind == absent {
+	open := func(path string) bool {
+		unstated := vague && s.props.at(path).kind == absent
+		if unstated {
 			s.miss(path, "it is not stated, and its default hangs on a setting that is unknown")
+		}
+		return unstated
+	}
+	text := func(path, def string) *string {
+		if open(path) {
 			return nil
 		}
 		return s.text(path, def)
 	}
 	number := func(path string, def int) *int {
-		if text(path, "") == nil {
+		if open(path) {
 			return nil
 		}
-		return quiet(s).number(path, def)
+		return s.number(path, def)
 	}
 	if kind.version == "GRPC" {
 		keys.matcher = keys.grpc

@@ -88,7 +88,28 @@ func (s *stack) exists(id string, resource *node) bool {
 		return false
 	}
 	c := resource.get("Condition")
-	return c == nil || !s.condition(c.text).isText("false")
+	if c == nil || !s.condition(c.text).isText("false") {
+		return true
+	}
+	if by := s.byDefaults(c.text); len(by) > 0 {
+		s.notMade(id, resource, strings.Join(by, ", "))
+	}
+	return false
+}
+
+// notMade names a resource that is there only where whoever deploys chooses other parameters than the defaults.
+func (s *stack) notMade(id string, resource *node, parameters string) {
+	of := map[string][2]string{
+		typeGroup: {audit.KindGroup, "AutoScalingGroupName"}, typeTargetGroup: {audit.KindTargetGroup, "Name"},
+		typeAlarm: {audit.KindAlarm, "AlarmName"}, typeComposite: {audit.KindAlarm, "AlarmName"}, typeStack: {"account", ""},
+	}[typeOf(resource)]
+	if of[0] == "" {
+		return
+	}
+	name := s.settings(of[0], id, resource, of[1]).name
+	s.account.Unread = append(s.account.Unread, audit.Unread{
+		Kind: of[0], Name: name, What: id + ".Condition", Why: "not there at the default of parameter " + parameters + ", and so not judged: audit it with the other choice as the default too",
+	})
 }
 
 // where is the place of a resource, as editors and continuous integration read it.
@@ -98,8 +119,8 @@ func (s *stack) where(id string, resource *node) string {
 
 // settings are a resource's properties. Its name is the literal one, or the logical id.
 func (s *stack) settings(kind, id string, resource *node, nameKey string) settings {
-	props := s.eval(resource.get("Properties"))
-	out := settings{kind: kind, name: id, prefix: id + ".Properties.", props: props, unread: &s.account.Unread}
+	props, marks := s.properties(resource.get("Properties"))
+	out := settings{kind: kind, name: id, prefix: id + ".Properties.", props: props, chosen: marks, unread: &s.account.Unread}
 	if name := props.at(nameKey); name.kind == scalar && name.text != "" {
 		out.name = name.text
 	}
@@ -164,7 +185,7 @@ func (s *stack) rule(id string, resource *node) {
 
 // quiet is settings whose unknown values are no news: links that cannot be followed are told once, by target group.
 func quiet(s settings) settings {
-	s.unread = &[]audit.Unread{}
+	s.unread, s.chosen = &[]audit.Unread{}, nil
 	return s
 }
 

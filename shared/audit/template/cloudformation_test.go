@@ -72,13 +72,16 @@ func TestATemplateIsReadWithItsFunctionsComputed(t *testing.T) {
 		"Group.Properties.DefaultInstanceWarmup": "it depends on condition IsDebug: parameter Debug has no default",
 		"Group.Properties.VPCZoneIdentifier":     "parameter Subnets has no default",
 		"AWS::CloudFormation::Stack":             "it is a template of its own: audit that too",
+		"Group.Properties.HealthCheckType":       "judged at the default of parameter Stage",
+		"Group.Properties.CapacityRebalance":     "judged at the default of parameter Stage",
+		"OnlyForTests.Condition":                 "not there at the default of parameter Stage, and so not judged: audit it with the other choice as the default too",
 	} {
 		if got := why(a, what); got != want {
 			t.Errorf("%s is unread because of %q, want %q", what, got, want)
 		}
 	}
-	if len(a.Unread) != 3 {
-		t.Errorf("unread is %+v, want 3 entries", a.Unread)
+	if len(a.Unread) != 6 {
+		t.Errorf("unread is %+v, want 6 entries", a.Unread)
 	}
 }
 

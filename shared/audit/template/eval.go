@@ -2,6 +2,7 @@ package template
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,13 @@ type evaluator struct {
 	open  map[string]bool
 	known map[string]value
 	work  int
+	// blind is the same template with no parameter's default known. In it, touched are the parameters that were asked for and hangs those
+	// of each condition.
+	blind   *evaluator
+	touched map[string]bool
+	hangs   map[string][]string
+	// chose are the parameters whose defaults chose a value since someone began to watch; nil when nobody does.
+	chose map[string]bool
 }
 
 // newEvaluator indexes a template.
@@ -133,8 +141,18 @@ func (e *evaluator) ref(arg *node) value {
 	}
 }
 
-// parameter is a parameter's default. Whoever deploys may choose another one.
+// parameter is a parameter's default, unless no default is to be taken for granted.
 func (e *evaluator) parameter(name string) value {
+	v := e.defaultOf(name)
+	if e.touched != nil && v.kind != unknown {
+		e.touched[name] = true
+		return unknownFor("whoever deploys chooses parameter " + name)
+	}
+	return v
+}
+
+// defaultOf is a parameter's default. Whoever deploys may choose another one.
+func (e *evaluator) defaultOf(name string) value {
 	p := e.parameters.get(name)
 	form := ""
 	if t := p.get("Type"); t != nil {
@@ -181,9 +199,13 @@ func (e *evaluator) choose(arg *node) value {
 	name := arg.items[0].text
 	switch c := e.condition(name); {
 	case c.isText("true"):
-		return e.eval(arg.items[1])
+		v := e.eval(arg.items[1])
+		e.choice(name, v, arg.items[2])
+		return v
 	case c.isText("false"):
-		return e.eval(arg.items[2])
+		v := e.eval(arg.items[2])
+		e.choice(name, v, arg.items[1])
+		return v
 	default:
 		yes, no := e.eval(arg.items[1]), e.eval(arg.items[2])
 		if same, known := yes.equal(no); same && known {
@@ -198,6 +220,9 @@ func (e *evaluator) choose(arg *node) value {
 // condition is the text true or false, or unknown.
 func (e *evaluator) condition(name string) value {
 	if v, ok := e.known[name]; ok {
+		for _, parameter := range e.hangs[name] {
+			e.touched[parameter] = true
+		}
 		return v
 	}
 	n := e.conditions.get(name)
@@ -208,7 +233,16 @@ func (e *evaluator) condition(name string) value {
 		return unknownFor(fmt.Sprintf("condition %s needs itself", name))
 	}
 	e.open[name] = true
+	before := e.touched
+	if before != nil {
+		e.touched = map[string]bool{}
+	}
 	v := e.eval(n)
+	if before != nil {
+		e.hangs[name] = slices.Sorted(maps.Keys(e.touched))
+		maps.Copy(before, e.touched)
+		e.touched = before
+	}
 	delete(e.open, name)
 	if v.kind != unknown && !v.isText("true") && !v.isText("false") {
 		v = unknownFor(fmt.Sprintf("condition %s is neither true nor false", name))

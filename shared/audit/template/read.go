@@ -24,6 +24,7 @@ func Read(name string, text []byte) (audit.Account, error) {
 	if err := read(&a, bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))); err != nil {
 		return audit.Account{}, fmt.Errorf("read template %s: %w", name, err)
 	}
+	a.Bound()
 	return a, nil
 }
 

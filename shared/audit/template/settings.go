@@ -1,6 +1,7 @@
 package template
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,14 +16,32 @@ type settings struct {
 	prefix string
 	props  value
 	unread *[]audit.Unread
+	// chosen are the properties that hang on defaults and were not told yet.
+	chosen chosen
 }
 
 func (s settings) miss(path, why string) {
-	*s.unread = append(*s.unread, audit.Unread{Kind: s.kind, Name: s.name, What: s.prefix + path, Why: why})
+	u := audit.Unread{Kind: s.kind, Name: s.name, What: s.prefix + path, Why: why}
+	if top, _, _ := strings.Cut(path, "."); strings.EqualFold(top, audit.PropertyTags) && s.kind == audit.KindTargetGroup {
+		u.Property = audit.PropertyTags
+	}
+	*s.unread = append(*s.unread, u)
+}
+
+// told lists a property that is looked at, and that other choices of parameters would change, once.
+func (s settings) told(path string) {
+	top, _, _ := strings.Cut(path, ".")
+	for _, key := range []string{"", top} {
+		if by := s.chosen[key]; len(by) > 0 {
+			*s.unread = append(*s.unread, audit.Unread{Kind: s.kind, Name: s.name, What: strings.TrimSuffix(s.prefix+key, "."), Why: audit.WhyDefault + strings.Join(by, ", ")})
+			delete(s.chosen, key)
+		}
+	}
 }
 
 // text is a property's text, the default when it is not stated, nil when it is unknown.
 func (s settings) text(path, def string) *string {
+	s.told(path)
 	switch v := s.props.at(path); v.kind {
 	case absent:
 		return &def
@@ -60,6 +79,10 @@ func (s settings) number(path string, def int) *int {
 		s.miss(path, fmt.Sprintf("%q is no whole number", *p))
 		return nil
 	}
+	if n < audit.NotSet || n > audit.NumberMax {
+		s.miss(path, fmt.Sprintf("%d is out of range, want 0 to %d", n, audit.NumberMax))
+		return nil
+	}
 	return &n
 }
 
@@ -93,6 +116,7 @@ func (s settings) truth(path string, def bool) *bool {
 
 // items are the values of a list property. One value without a list counts as a list of one; known is false when the whole is unknown.
 func (s settings) items(path string) (items []value, known bool) {
+	s.told(path)
 	switch v := s.props.at(path); v.kind {
 	case absent:
 		return nil, true
@@ -123,23 +147,38 @@ func (s settings) words(path string) []string {
 }
 
 // pairs makes a map of a list of objects with a key and a value, such as tags and attributes. Both names are those of the template's kind.
-func (s settings) pairs(path, key, val string) map[string]value {
-	items, _ := s.items(path)
-	out := map[string]value{}
-	for _, item := range items {
-		if k := item.at(key); k.kind == scalar {
+// An entry whose key is unknown is listed; known is false when there is one, because it may be any.
+func (s settings) pairs(path, key, val string) (out map[string]value, known bool) {
+	items, known := s.items(path)
+	out = map[string]value{}
+	for i, item := range items {
+		switch k := item.at(key); k.kind {
+		case scalar:
 			out[k.text] = item.at(val)
+		case unknown:
+			s.miss(fmt.Sprintf("%s.%d", path, i), k.why)
+			known = false
+		case absent, list, mapping, reference:
 		}
 	}
-	return out
+	return out, known
 }
 
-// tags keeps the tags whose value is known: no rule hangs on another.
-func tagsOf(pairs map[string]value) map[string]string {
+// tags are the tags of a list of objects.
+func (s settings) tags(path, key, val string) map[string]string {
+	pairs, _ := s.pairs(path, key, val)
+	return s.tagsOf(path, pairs)
+}
+
+// tagsOf keeps the tags whose value is known. Of the others only the service's is looked at by a rule, and so listed.
+func (s settings) tagsOf(path string, pairs map[string]value) map[string]string {
 	out := map[string]string{}
 	for k, v := range pairs {
-		if v.kind == scalar {
+		switch {
+		case v.kind == scalar:
 			out[k] = v.text
+		case k == audit.TagService && v.kind != absent:
+			s.miss(path, cmp.Or(v.why, "the value of "+k+" is known at deployment only"))
 		}
 	}
 	return out

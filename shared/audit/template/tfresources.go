@@ -117,8 +117,8 @@ func (p *plan) attach(from settings, ids []string) {
 
 func (p *plan) group(r *planned) {
 	s := p.settings(audit.KindGroup, r, "name")
-	g := audit.Group{Name: s.name, Where: p.where(r), Tags: tagsOf(s.pairs("tag", "key", "value"))}
-	maps.Copy(g.Tags, tagsOf(s.pairs("tags", "key", "value"))) // before version 4 of the provider
+	g := audit.Group{Name: s.name, Where: p.where(r), Tags: s.tags("tag", "key", "value")}
+	maps.Copy(g.Tags, s.tags("tags", "key", "value")) // before version 4 of the provider
 	s.capacity(&g, "min_size", "max_size", "desired_capacity")
 	g.HealthCheckTypes = s.healthTypes("health_check_type")
 	// Source of the defaults: Terraform AWS provider, resource aws_autoscaling_group.
@@ -205,15 +205,15 @@ func (p *plan) zoneOf(address string) string {
 
 func (p *plan) targetGroup(r *planned) {
 	s := p.settings(audit.KindTargetGroup, r, "name")
-	t := audit.TargetGroup{ID: r.address, Where: p.where(r), Tags: map[string]string{}}
+	t := audit.TargetGroup{ID: r.address, Where: p.where(r)}
 	if s.name != r.address {
 		t.Name = s.name
 	}
-	for k, v := range s.props.at("tags").pairs {
-		if v.kind == scalar {
-			t.Tags[k] = v.text
-		}
+	stated := s.props.at("tags")
+	if stated.kind == unknown {
+		s.miss("tags", stated.why)
 	}
+	t.Tags = s.tagsOf("tags", stated.pairs)
 	t.TargetType, t.Protocol = s.word("target_type", "instance"), s.word("protocol", "")
 	if h := s.props.at("health_check"); h.kind == absent || (h.kind == list && len(h.items) == 0) {
 		s.props = s.props.without("health_check") // no block at all: AWS's defaults
