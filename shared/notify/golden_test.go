@@ -97,6 +97,20 @@ func TestMessagesOfEveryForm(t *testing.T) {
 	}
 }
 
+func TestCharactersThatActInsteadOfBeingSeenAreReplaced(t *testing.T) {
+	n := noticeOf(guard.PageHeld)
+	n.Group, n.Text = "we\u202eb\u2029", "one\x1b[31m\rtwo\u2028three\u202efour\u2066five\u200bsix\u0085seven\ufeff"
+	m := render(t, n)
+	for _, text := range []string{m.Plain, m.Chat, m.Heading} {
+		if strings.ContainsAny(text, "\x1b\r\u2028\u2029\u202e\u2066\u200b\u0085\ufeff") {
+			t.Errorf("have %q", text)
+		}
+	}
+	if !strings.Contains(m.Plain, `holdfast status $'we\xe2\x80\xaeb\xe2\x80\xa9'`) || !strings.Contains(m.Plain, "one?[31m?two?three?four?five?six?seven?") {
+		t.Errorf("have %q", m.Plain)
+	}
+}
+
 func TestTheHandbookIsMadeFromTheTable(t *testing.T) {
 	have, err := notify.Handbook()
 	if err != nil {

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -142,5 +143,27 @@ func quote(text string) string {
 	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 && text[0] != '-' {
 		return text
 	}
+	if strings.ContainsFunc(text, acts) {
+		return visibly(text)
+	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// visibly quotes a text of which a part would not be seen as it is, byte by byte where needed.
+// Source: POSIX.1-2024, "Dollar-Single-Quotes", which bash, zsh and ksh have had for long.
+func visibly(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\'' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case acts(r):
+			for _, c := range []byte(string(r)) {
+				fmt.Fprintf(&b, `\x%02x`, c)
+			}
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return "$'" + b.String() + "'"
 }

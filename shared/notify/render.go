@@ -94,15 +94,19 @@ func execute(name string, data any) (string, error) {
 
 func clock(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05Z") }
 
-// clean replaces what has no place in a text: broken characters, and control characters but line ends and tabs.
+// clean replaces what has no place in a text: broken characters, control characters but line ends and tabs, and those that end lines
+// in some readers, turn the direction of writing or take no room.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+		if r != '\n' && r != '\t' && acts(r) {
 			return '?'
 		}
 		return r
 	}, strings.ToValidUTF8(text, "?"))
 }
+
+// acts says whether a character acts instead of being seen.
+func acts(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
 
 // oneLine is clean without line ends and tabs.
 func oneLine(text string) string { return strings.Join(strings.Fields(clean(text)), " ") }
