@@ -45,6 +45,12 @@ func TestACallThatIsDeniedIsUnreadOnceAndAskedForNoMore(t *testing.T) {
 			o := l.options()
 			o.Metrics, o.Concurrency = true, 1
 			a := l.read(t, o)
+			if operation == "cloudwatch:DescribeAlarms" { // which serves Holdfast's own alarms too
+				if len(a.Unread) != 2 || a.Unread[1].Kind != audit.KindGuardian {
+					t.Errorf("unread\n%s", names(a.Unread))
+				}
+				a.Unread = a.Unread[:1]
+			}
 			if len(a.Unread) != 1 || a.Unread[0].Kind != kind || a.Unread[0].Name != "" || !strings.Contains(a.Unread[0].Why, "AccessDenied: not authorized") {
 				t.Errorf("unread\n%s", names(a.Unread))
 			}

@@ -37,12 +37,16 @@ type pool struct {
 	o Options
 
 	mu sync.Mutex
-	// denied has, by operation, the reason why it is not allowed at all: it is not asked for again and again.
+	// denied has, by operation, why it is not allowed at all: it is not asked for again and again.
 	denied map[string]denial
 	unread []audit.Unread
 }
 
-type denial struct{ kind, why string }
+// denial is a reason with the kinds that are unread for it: one operation may serve two.
+type denial struct {
+	why   string
+	kinds map[string]bool
+}
 
 func newPool(o Options) *pool { return &pool{o: o, denied: map[string]denial{}} }
 
@@ -112,7 +116,10 @@ func (p *pool) round(ctx context.Context, jobs []job, width int, t *tally) []fai
 // once does a job. What no repetition can mend is unread at once, and is no error.
 func (p *pool) once(ctx context.Context, j job) error {
 	p.mu.Lock()
-	_, denied := p.denied[j.what]
+	d, denied := p.denied[j.what]
+	if denied {
+		d.kinds[j.kind] = true
+	}
 	p.mu.Unlock()
 	if denied {
 		return nil
@@ -126,7 +133,10 @@ func (p *pool) once(ctx context.Context, j job) error {
 		return nil
 	case awserr.Denied(err):
 		p.mu.Lock()
-		p.denied[j.what] = denial{j.kind, why(err)}
+		if _, known := p.denied[j.what]; !known {
+			p.denied[j.what] = denial{why(err), map[string]bool{}}
+		}
+		p.denied[j.what].kinds[j.kind] = true
 		p.mu.Unlock()
 		return nil
 	}
@@ -161,7 +171,9 @@ func (p *pool) all() []audit.Unread {
 	defer p.mu.Unlock()
 	var out []audit.Unread
 	for what, d := range p.denied {
-		out = append(out, audit.Unread{Kind: d.kind, What: what, Why: d.why})
+		for kind := range d.kinds {
+			out = append(out, audit.Unread{Kind: kind, What: what, Why: d.why})
+		}
 	}
 	out = append(out, p.unread...)
 	slices.SortFunc(out, func(a, b audit.Unread) int {
