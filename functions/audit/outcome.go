@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"github.com/holdfast-aws/holdfast/shared/audit/daily"
+	"github.com/holdfast-aws/holdfast/shared/audit/report"
 	"github.com/holdfast-aws/holdfast/shared/telemetry"
 )
 
@@ -54,7 +55,7 @@ func (h *handler) close(ctx context.Context, log *slog.Logger, e ended) {
 		}
 	}
 	for _, u := range e.out.NotRead[:min(len(e.out.NotRead), unreadMax)] {
-		log.Warn("not read", "run", e.out.Run, "kind", u.Kind, "name", u.Name, "what", u.What, "why", u.Why)
+		log.Warn("not read", "run", e.out.Run, "kind", u.Kind, "name", report.Visible(u.Name), "what", report.Visible(u.What), "why", report.Visible(u.Why))
 	}
 	attrs := []any{
 		"run", e.out.Run, "groups", e.out.Groups, "target_groups", e.out.TargetGroups, "open", e.out.Open, "new", e.out.New, "gone", e.out.Gone, "kept", e.out.Kept,

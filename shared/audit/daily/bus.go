@@ -36,7 +36,7 @@ const (
 
 // Detail is the detail of a finding on the bus.
 type Detail struct {
-	// State is new, lasting or gone. Of one that is gone, Finding has rule, kind, name and severity only.
+	// State is new, lasting or gone. Of one that is gone, Finding has rule, kind, name, part and severity only.
 	State   string        `json:"state"`
 	Finding audit.Finding `json:"finding"`
 	// Run names the audit, At is when it read the account.
@@ -105,7 +105,11 @@ func details(c Changes, run string, at time.Time) []Detail {
 		add(StateNew, f)
 	}
 	for _, b := range c.Gone {
-		add(StateGone, audit.Finding{Rule: b.Rule, Kind: b.Kind, Name: b.Name, Severity: b.Severity})
+		f := audit.Finding{Rule: b.Rule, Kind: b.Kind, Name: b.title(), Severity: b.Severity}
+		if b.Hash == "" {
+			f.Part = b.Part
+		}
+		add(StateGone, f)
 	}
 	for _, f := range c.Lasting {
 		add(StateLasting, f)

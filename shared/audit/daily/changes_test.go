@@ -94,7 +94,7 @@ func TestAnAuditIsPutBesideTheOneBefore(t *testing.T) {
 		"accepted although its resource was not read":    {before, account(audit.Unread{Kind: "group", Name: "web"}), report(t, "HF001 group web critical accepted", "HF010 target-group tg-web medium"), "lasting HF010 tg-web, gone HF001 web", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			have := daily.Compare(c.known, c.account, c.report)
+			have := daily.Compare(c.known, c.account, c.report, daily.Unsaid{})
 			if words(have) != c.want || have.Any() != c.tells {
 				t.Errorf("have %q, tells %t", words(have), have.Any())
 			}
@@ -105,14 +105,18 @@ func TestAnAuditIsPutBesideTheOneBefore(t *testing.T) {
 func TestWhatIsRememberedIsWhatIsOpenOrKept(t *testing.T) {
 	before := known(t, "HF001 group web critical", "HF002 group web high")
 	r := report(t, "HF003 group api medium", "HF004 group api low accepted")
-	c := daily.Compare(before, audit.Account{Unread: []audit.Unread{{Kind: "group", Name: "web"}}}, r)
+	c := daily.Compare(before, audit.Account{Unread: []audit.Unread{{Kind: "group", Name: "web"}}}, r, daily.Unsaid{})
 	next := c.Next(before, at().Add(time.Hour))
 	want := known(t, "HF001 group web critical", "HF002 group web high", "HF003 group api medium")
 	want.At = at().Add(time.Hour)
+	if len(next.Accepted) != 1 {
+		t.Errorf("accepted %v", next.Accepted)
+	}
+	want.Accepted = next.Accepted
 	if !reflect.DeepEqual(next, want) {
 		t.Errorf("have %+v\nwant %+v", next, want)
 	}
-	again := daily.Compare(next, audit.Account{}, report(t, "HF001 group web critical", "HF002 group web high", "HF003 group api medium"))
+	again := daily.Compare(next, audit.Account{}, report(t, "HF001 group web critical", "HF002 group web high", "HF003 group api medium"), daily.Unsaid{})
 	if again.Any() {
 		t.Errorf("the same a second time: %s", words(again))
 	}
@@ -123,7 +127,7 @@ func TestADigestSaysWhatChangedAndCountsTheRest(t *testing.T) {
 	r.Findings[0].Saw = "health check types EC2, ELB\npath /health/db"
 	r.WhatIf = []audit.WhatIf{{Group: "web", Seconds: 1200, Members: 4, Alone: audit.Loss{Lost: 4}}}
 	r.Unread = []audit.Unread{{Kind: "group", Name: "api"}}
-	first := daily.Digest(daily.Compare(daily.Known{}, audit.Account{}, r), r)
+	first := daily.Digest(daily.Compare(daily.Known{}, audit.Account{}, r, daily.Unsaid{}), r)
 	for _, want := range []string{
 		"This is the first audit: 1 finding, 1 critical.\n", "4 terminations", "- CRITICAL HF001, group web: ", "types EC2, ELB; path /health/db", "Not read: 1 thing.",
 	} {
@@ -136,7 +140,7 @@ func TestADigestSaysWhatChangedAndCountsTheRest(t *testing.T) {
 		many = append(many, fmt.Sprintf("HF001 group g%02d critical", i))
 	}
 	all := report(t, many...)
-	text := daily.Digest(daily.Compare(known(t, "HF002 group old high"), audit.Account{}, all), all)
+	text := daily.Digest(daily.Compare(known(t, "HF002 group old high"), audit.Account{}, all, daily.Unsaid{}), all)
 	for _, want := range []string{"25 new, 1 gone, 0 as before", "group g19:", "- and 5 more\n", "- HF002, group old: "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
@@ -145,12 +149,12 @@ func TestADigestSaysWhatChangedAndCountsTheRest(t *testing.T) {
 	if strings.Contains(text, "g20") {
 		t.Errorf("more than twenty are named:\n%s", text)
 	}
-	kept := daily.Digest(daily.Compare(known(t, "HF002 group old high"), audit.Account{Unread: []audit.Unread{{Kind: "group", Name: "old"}}}, r), r)
+	kept := daily.Digest(daily.Compare(known(t, "HF002 group old high"), audit.Account{Unread: []audit.Unread{{Kind: "group", Name: "old"}}}, r, daily.Unsaid{}), r)
 	if !strings.Contains(kept, "1 new, 0 gone, 1 as before") || !strings.Contains(kept, "1 earlier finding could not be judged again") {
 		t.Error(kept)
 	}
 	nothing := report(t)
-	if have := daily.Digest(daily.Compare(daily.Known{}, audit.Account{}, nothing), nothing); have != "This is the first audit: nothing was found." {
+	if have := daily.Digest(daily.Compare(daily.Known{}, audit.Account{}, nothing, daily.Unsaid{}), nothing); have != "This is the first audit: nothing was found." {
 		t.Error(have)
 	}
 }

@@ -68,13 +68,16 @@ func (a *Audit) Run(ctx context.Context, run string) (Outcome, error) {
 	if err != nil {
 		return out, err
 	}
-	options, notes := a.ports.Settings.Read(ctx, account.At)
+	options, unsaid, notes := a.ports.Settings.Read(ctx, account.At)
 	r := audit.Judge(account, options)
 	if r.WhatIf, err = simulate(ctx, account); err != nil {
 		out.Notes = append(out.Notes, fmt.Sprintf("what a bad minute would do could not be simulated: %v", err))
 	}
-	c := Compare(known, account, r)
+	c := Compare(known, account, r, unsaid)
 	c.addNotes(known, notes)
+	next := c.Next(known, account.At)
+	c.addNotes(known, next.notes())
+	next.Notes = c.Notes
 	out.count(c, r, account)
 	if out.LeftOut, err = a.ports.Bus.Put(ctx, details(c, run, account.At)); err != nil {
 		return out, err
@@ -86,7 +89,7 @@ func (a *Audit) Run(ctx context.Context, run string) (Outcome, error) {
 		}
 		out.Told, out.Digest = true, n.Text
 	}
-	return out, a.ports.Memory.Save(ctx, c.Next(known, account.At))
+	return out, a.ports.Memory.Save(ctx, next)
 }
 
 // simulate says what a bad minute would do. It takes at most half of the time until the context's deadline; without its answer, the audit
@@ -100,9 +103,9 @@ func simulate(ctx context.Context, account audit.Account) ([]audit.WhatIf, error
 	return whatif.Of(ctx, account)
 }
 
-// addNotes adds what is wrong with the settings.
+// addNotes adds what is wrong beside the findings.
 func (c *Changes) addNotes(known Known, notes []string) {
-	c.Notes = notes
+	c.Notes = append(c.Notes, notes...)
 	for _, note := range notes {
 		if !slices.Contains(known.Notes, note) {
 			c.NewNotes = append(c.NewNotes, note)
@@ -118,7 +121,7 @@ func (o *Outcome) count(c Changes, r audit.Report, a audit.Account) {
 	for _, f := range slices.Concat(c.New, c.Lasting) {
 		o.Open[f.Severity]++
 	}
-	o.Accepted = len(r.Findings) - len(c.New) - len(c.Lasting)
+	o.Accepted = len(c.Accepted)
 	o.NotRead, o.Unread = a.Unread, len(a.Unread)
 	o.Notes = append(o.Notes, c.Notes...)
 }

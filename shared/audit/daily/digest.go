@@ -11,7 +11,7 @@ import (
 // listMax is how many findings of each list a digest names; it counts the others.
 const listMax = 20
 
-// Digest is what people are told of the changes, in plain text.
+// Digest is what people are told of the changes, in plain text. Characters that act instead of being seen are written as what they are.
 func Digest(c Changes, r audit.Report) string {
 	var b strings.Builder
 	if c.First {
@@ -32,7 +32,7 @@ func Digest(c Changes, r audit.Report) string {
 	})
 	section(&b, "Gone, or accepted", len(c.Gone), func(i int) string {
 		g := c.Gone[i]
-		return fmt.Sprintf("%s, %s %s: %s", g.Rule, g.Kind, g.Name, titles[g.Rule])
+		return fmt.Sprintf("%s, %s %s: %s", g.Rule, g.Kind, g.title(), titles[g.Rule])
 	})
 	if len(c.Kept) > 0 {
 		fmt.Fprintf(&b, "%s could not be judged again, because something was not read.\n", plural(len(c.Kept), "earlier finding"))
@@ -41,9 +41,9 @@ func Digest(c Changes, r audit.Report) string {
 		fmt.Fprintf(&b, "Not read: %s.\n", plural(n, "thing"))
 	}
 	for _, note := range c.Notes {
-		b.WriteString(note + "\n")
+		b.WriteString(oneLine(note) + "\n")
 	}
-	return strings.TrimSpace(b.String())
+	return report.Visible(strings.TrimSpace(b.String()))
 }
 
 func section(b *strings.Builder, title string, n int, line func(int) string) {
@@ -52,12 +52,15 @@ func section(b *strings.Builder, title string, n int, line func(int) string) {
 	}
 	b.WriteString(title + ":\n")
 	for i := range min(n, listMax) {
-		b.WriteString("- " + strings.ReplaceAll(line(i), "\n", "; ") + "\n")
+		b.WriteString("- " + oneLine(line(i)) + "\n")
 	}
 	if n > listMax {
 		fmt.Fprintf(b, "- and %d more\n", n-listMax)
 	}
 }
+
+// oneLine keeps a text, which may be AWS's or whoever named a resource, from looking like a line of the digest.
+func oneLine(text string) string { return strings.ReplaceAll(text, "\n", "; ") }
 
 // found counts findings by severity, worst first.
 func found(all []audit.Finding) string {

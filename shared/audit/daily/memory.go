@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"sort"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -24,10 +26,11 @@ const (
 	sortKey      = "findings"
 )
 
-// dataBytesMax is how large the packed contents may be; DynamoDB takes 400 KB for an item. contentBytesMax bounds what is unpacked.
+// dataBytesMax is how large the packed contents may be; DynamoDB takes 400 KB for an item. notesBytesMax is what is left for notes, contentBytesMax bounds what is unpacked.
 // Source: DynamoDB developer guide, "Constraints".
 const (
 	dataBytesMax    = 380 << 10
+	notesBytesMax   = 8 << 10
 	contentBytesMax = 64 << 20
 )
 
@@ -116,13 +119,52 @@ func (m *Memory) Save(ctx context.Context, k Known) error {
 }
 
 func pack(k Known) ([]byte, error) {
+	b, err := zip(k)
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > dataBytesMax {
+		return nil, fmt.Errorf("%w: %d findings take %d bytes, an item holds %d", fault.Refused, len(k.Findings), len(b), dataBytesMax)
+	}
+	return b, nil
+}
+
+func zip(k Known) ([]byte, error) {
 	var b bytes.Buffer
 	zipped := gzip.NewWriter(&b)
 	if err := errors.Join(json.NewEncoder(zipped).Encode(k), zipped.Close()); err != nil {
 		return nil, fmt.Errorf("pack: %w", err)
 	}
-	if b.Len() > dataBytesMax {
-		return nil, fmt.Errorf("%w: %d findings take %d bytes, an item holds %d", fault.Refused, len(k.Findings), b.Len(), dataBytesMax)
-	}
 	return b.Bytes(), nil
+}
+
+// fit makes a memory that is too large small enough: names become hashes, which costs that a finding about a resource that is deleted ends
+// without its name. If that is not enough, the least severe findings are left out, and Least says from where on.
+func (k Known) fit() Known {
+	if k.fits() {
+		return k
+	}
+	short := k
+	short.Findings = slices.Clone(k.Findings)
+	for i, b := range short.Findings {
+		short.Findings[i] = b.short()
+	}
+	slices.SortStableFunc(short.Findings, func(a, b Brief) int { return rank(a.Severity) - rank(b.Severity) })
+	first := func(n int) Known {
+		some := short
+		if some.Findings = short.Findings[:n]; n < len(short.Findings) {
+			some.Least = short.Findings[n].Severity
+		}
+		return some
+	}
+	n := sort.Search(len(short.Findings)+1, func(n int) bool { return !first(n).fits() }) - 1
+	if n < 0 {
+		short.Accepted, n = nil, 0 // more are accepted than fit
+	}
+	return first(n)
+}
+
+func (k Known) fits() bool {
+	b, err := zip(k)
+	return err == nil && len(b) <= dataBytesMax-notesBytesMax
 }

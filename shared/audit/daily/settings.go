@@ -32,29 +32,32 @@ type Settings struct{ api ParametersAPI }
 func NewSettings(api ParametersAPI) *Settings { return &Settings{api: api} }
 
 // Read returns what the parameters say, as of the time of the audit. One that cannot be read or understood is left out, and a note says
-// why: an audit that tells too much is better than none.
-func (s *Settings) Read(ctx context.Context, at time.Time) (o audit.Options, notes []string) {
+// why. What it said before is then not known to have changed, which u says.
+func (s *Settings) Read(ctx context.Context, at time.Time) (o audit.Options, u Unsaid, notes []string) {
 	out, err := s.api.GetParameters(ctx, &ssm.GetParametersInput{
 		Names: []string{ParameterAccepted, ParameterThresholds}, WithDecryption: aws.Bool(true),
 	})
 	if err != nil {
-		return o, []string{fmt.Sprintf("The accepted findings and the thresholds could not be read, so none was taken into account: %s", told(err))}
+		return o, Unsaid{Accepted: true, Promises: true}, []string{fmt.Sprintf(
+			"The accepted findings and the thresholds could not be read: what was accepted stays so, and findings that hang on the thresholds stay as they were: %s", told(err))}
 	}
 	for _, p := range out.Parameters {
 		text := []byte(aws.ToString(p.Value))
 		switch aws.ToString(p.Name) {
 		case ParameterAccepted:
 			o.Acknowledgements, err = audit.DecodeAcknowledgements(text, at)
+			u.Accepted = err != nil
 		case ParameterThresholds:
 			o.Promises, err = audit.DecodePromises(text)
+			u.Promises = err != nil
 		default:
 			continue
 		}
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("The parameter %s is refused as a whole, so that nothing in it counts: %v", *p.Name, err))
+			notes = append(notes, fmt.Sprintf("The parameter %s is refused as a whole, so that nothing in it counts and what it decided before stays: %v", *p.Name, err))
 		}
 	}
-	return o, notes
+	return o, u, notes
 }
 
 // told is an error in AWS's words, without what differs from one day to the next: what is told again every day is not read.

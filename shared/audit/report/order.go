@@ -191,6 +191,9 @@ func hidden(r rune) bool {
 	return (unicode.IsControl(r) && r != '\n') || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }
 
+// Visible writes characters that act instead of being seen, all but line ends, as what they are.
+func Visible(s string) string { return visible(s) }
+
 // visible writes hidden characters as what they are.
 func visible(s string) string {
 	if !strings.ContainsFunc(s, hidden) {
