@@ -127,10 +127,16 @@ func Return(r RegionState, group string, ids []string) RegionState {
 // refusedGrace is how long a member that AWS called too young is left alone.
 const refusedGrace = 5 * time.Minute
 
-// Settle records what became of a reservation, OutcomeDone or OutcomeUnknown, and when the call was answered. Both stay spent.
+// Settle records what became of a reservation, OutcomeDone or OutcomeUnknown, and when the call was answered. Both stay spent. What another
+// run has seen to be done stays done, though this run had no answer.
 func Settle(s State, id, outcome string, at time.Time) State {
 	s.Marks = slices.Clone(s.Marks)
-	if i := slices.IndexFunc(s.Marks, func(m Mark) bool { return m.ID == id }); i >= 0 {
+	i := slices.IndexFunc(s.Marks, func(m Mark) bool { return m.ID == id })
+	switch {
+	case i < 0:
+	case outcome == OutcomeUnknown && s.Marks[i].Outcome == OutcomeDone:
+		s.Marks[i].Called = max(s.Marks[i].Called, At(at))
+	default:
 		s.Marks[i].Outcome, s.Marks[i].Called = outcome, At(at)
 	}
 	return s

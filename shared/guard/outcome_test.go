@@ -266,6 +266,25 @@ func TestObservingMarksAMemberOnceForEachSpell(t *testing.T) {
 	}
 }
 
+// Two runs at once: one sees the member Unhealthy before the other, which had no answer to its call, writes down that it does not know.
+func TestAMarkThatWasSeenToBeDoneStaysDoneThoughItsOwnRunDoesNotKnow(t *testing.T) {
+	f := guardtest.New(8)
+	seen := guard.At(f.In.Now.Add(time.Second))
+	s := guard.State{Marks: []guard.Mark{{ID: "a", Member: f.ID(0), At: guard.At(f.In.Now), Called: seen, Outcome: guard.OutcomeDone}}}
+	for _, c := range []struct {
+		outcome string
+		at      time.Duration
+		called  guard.Instant
+	}{{guard.OutcomeUnknown, 0, seen}, {guard.OutcomeUnknown, 3 * time.Second, guard.At(f.In.Now.Add(3 * time.Second))}, {guard.OutcomeDone, 0, guard.At(f.In.Now)}} {
+		if m := guard.Settle(s, "a", c.outcome, f.In.Now.Add(c.at)).Marks[0]; m.Outcome != guard.OutcomeDone || m.Called != c.called {
+			t.Errorf("%s answered after %s: %s called at %d, want done at %d", c.outcome, c.at, m.Outcome, m.Called, c.called)
+		}
+	}
+	if s.Marks[0].Called != seen {
+		t.Error("the state that was given was changed")
+	}
+}
+
 func TestTheWindowsOfTheBudgetBeginWhenTheCallIsAnswered(t *testing.T) {
 	f := guardtest.New(20)
 	f.In.State.Marks = []guard.Mark{{ID: "a", Member: f.ID(0), At: guard.At(f.In.Now.Add(-10 * time.Minute)), By: "guard", Outcome: guard.OutcomeReserved, Weight: 1}}

@@ -242,7 +242,7 @@ func whyOneWitness(m *markSeen) string {
 	b := m.m.Beat
 	ok := b.Found && !b.Unreadable && (b.Status == "ok" || b.Status == "failing" && len(b.Failing) > 0 && !slices.ContainsFunc(b.Failing, func(f string) bool { return !strings.HasPrefix(f, "dep:") }))
 	since := m.book.badSince[m.id]
-	if age := m.Now().Sub(b.At); !ok || !m.book.steady(m.stage) || age < -interval || age > time.Duration(m.pol.HeartbeatFreshSeconds)*time.Second/2 {
+	if age := m.Now().Sub(b.At); !ok || m.book.oddClock[m.id] || !m.book.steady(m.stage) || age < -interval || age > time.Duration(m.pol.HeartbeatFreshSeconds)*time.Second/2 {
 		return ""
 	}
 	if bad := m.cloud.Now().Sub(since); bad < time.Duration(m.pol.DisagreeSeconds)*time.Second-blur {
@@ -278,6 +278,9 @@ func whyHealthy(m *markSeen) string {
 	}
 	if last, was := m.book.unsound[m.id]; was && m.cloud.Now().Sub(last) < soundFor {
 		return ""
+	}
+	if m.fleet.own(m.group) && t.NoAgent {
+		return "" // the agent is both witnesses, and it is gone
 	}
 	// A check that asks a dependency of which the policy knows nothing speaks of the member alone, and a target needs minutes to come
 	// back from it: that is what disagree_seconds decides on. Where the policy knows it, or many fail, another rule forbids the mark.

@@ -54,9 +54,9 @@ type member struct {
 	declared, edited document
 	// wellAt is when nothing was the matter with it last.
 	wellAt time.Time
-	// deep says that its targets' check asks the dependency; action is the declared one.
-	deep   bool
-	action string
+	// deep says that its targets' check asks the dependency, own that the agent answers it; action is the declared one.
+	deep, own bool
+	action    string
 	// broken is an operator's layer that is no valid document, "" for none.
 	broken string
 }
@@ -74,6 +74,11 @@ func (f *fleet) name(arn string) string { return f.byARN[arn] }
 // deep says that the check of a group's targets asks the dependency.
 func (f *fleet) deep(name string) bool {
 	return slices.ContainsFunc(f.groups, func(g *member) bool { return g.name == name && g.deep })
+}
+
+// own says that the agent itself answers the check of a group's targets: without it, both witnesses are gone.
+func (f *fleet) own(name string) bool {
+	return slices.ContainsFunc(f.groups, func(g *member) bool { return g.name == name && g.own })
 }
 
 func (f *fleet) arn(name string) string {
@@ -168,7 +173,7 @@ func (f *fleet) add(c *sim.Cloud, d dice, name string) error {
 		maps.Copy(owner, settings{"marks_per_10_minutes": 100, "marks_per_hour": 100, "marks_per_day": 100, "max_in_flight": 100, "rolling_percent": 100, "onset_count": 100})
 	}
 	action, _ := owner["action"].(string)
-	f.groups = append(f.groups, &member{name: name, arn: g.ARN, declared: owner.raw(), deep: path == sim.PathDeep, action: action, wellAt: c.Now()})
+	f.groups = append(f.groups, &member{name: name, arn: g.ARN, declared: owner.raw(), deep: path == sim.PathDeep, own: path == sim.PathOwn, action: action, wellAt: c.Now()})
 	f.byARN[g.ARN] = name
 	return nil
 }
