@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
@@ -85,7 +86,7 @@ func readTemplates(paths []string) (audit.Account, error) {
 }
 
 // joinTemplates makes one account of several templates. Each template has its own logical ids, so that the file's name is put before
-// them; names stay as they are.
+// them; names stay as they are, and so do ids of AWS, which mean the same resource in every file.
 func joinTemplates(all []audit.Account) audit.Account {
 	out := audit.Account{
 		Format: audit.Format, Source: fmt.Sprintf("%d templates", len(all)), Static: true,
@@ -94,7 +95,9 @@ func joinTemplates(all []audit.Account) audit.Account {
 	for _, one := range all {
 		within := func(ids []string) {
 			for i, id := range ids {
-				ids[i] = one.Source + ": " + id
+				if !ofAWS(id) {
+					ids[i] = one.Source + ": " + id
+				}
 			}
 		}
 		for _, g := range one.Groups {
@@ -121,6 +124,10 @@ func joinTemplates(all []audit.Account) audit.Account {
 	}
 	return out
 }
+
+// ofAWS says that an id is an ARN, or the id of a VPC Lattice target group. No logical id of CloudFormation and no address of Terraform
+// begins like one. Source: VPC Lattice API reference, target group identifier.
+func ofAWS(id string) bool { return strings.HasPrefix(id, "arn:") || strings.HasPrefix(id, "tg-") }
 
 // promises reads what services promise; no file is none.
 func (a *auditing) promises() (map[string]audit.Promise, error) {

@@ -73,6 +73,34 @@ func TestSeveralTemplatesAreOneAudit(t *testing.T) {
 	}
 }
 
+func TestGroupsOfTwoTemplatesThatShareATargetGroupAreFound(t *testing.T) {
+	group := func(name, kind, target string) string {
+		return "Resources:\n  " + name + ":\n    Type: AWS::AutoScaling::AutoScalingGroup\n    Properties: {MinSize: '2', MaxSize: '4', HealthCheckType: " + kind + ", " + target + "}\n" +
+			"  Own: {Type: AWS::ElasticLoadBalancingV2::TargetGroup, Properties: {Protocol: HTTP, HealthCheckPath: /x}}\n"
+	}
+	const arn = "arn:aws:elasticloadbalancing:eu-west-1:111122223333:targetgroup/x/0123456789abcdef"
+	for _, c := range []struct {
+		name, kind, target string
+		found              int
+	}{
+		{"the same ARN", "ELB", "TargetGroupARNs: ['" + arn + "']", 2},
+		{"the same lattice id", "VPC_LATTICE", "TrafficSources: [{Identifier: tg-0123456789abcdef0, Type: vpc-lattice}]", 2},
+		{"each file's own", "ELB", "TargetGroupARNs: [!Ref Own]", 0},
+	} {
+		one, two := file(t, "one.yaml", group("A1", c.kind, c.target)), file(t, "two.yaml", group("A2", c.kind, c.target))
+		_, out, errOut := holdfast(t, "audit", "--template", one, "--template", two, "--json")
+		shared := 0
+		for _, f := range reportOf(t, out).Findings {
+			if f.Rule == "HF002" {
+				shared++
+			}
+		}
+		if shared != c.found || errOut != "" {
+			t.Errorf("%s: HF002 %d times, want %d; %s", c.name, shared, c.found, errOut)
+		}
+	}
+}
+
 func TestAnAcknowledgedFindingFailsNothing(t *testing.T) {
 	template := risky(t, "web.yaml", "/health/db")
 	_, out, _ := holdfast(t, "audit", "--template", template, "--json")

@@ -115,10 +115,12 @@ func (v *view) titleOf(id string) string {
 	return id
 }
 
-// partOf is the name of a target group among those of one group, or its id where another one has the same name.
-func (v *view) partOf(t *TargetGroup) string {
-	if v.named[t.title()] > 1 {
-		return t.ID
+// partOf is the name of a target group among those with the ids, or its id where another one has the same name.
+func (v *view) partOf(t *TargetGroup, ids []string) string {
+	for _, id := range ids {
+		if id != t.ID && v.titleOf(id) == t.title() {
+			return t.ID
+		}
 	}
 	return t.title()
 }

@@ -45,7 +45,8 @@ func checkDeep(v *view) []Finding {
 	var out []Finding
 	for _, g := range v.groups {
 		v.typesOf(g)
-		for _, id := range v.judging(g) {
+		ids := v.judging(g)
+		for _, id := range ids {
 			t, ok := v.byID[id]
 			if !ok {
 				v.unknown(ref{KindTargetGroup, id}, "path")
@@ -60,7 +61,7 @@ func checkDeep(v *view) []Finding {
 			}
 			for _, p := range timing.PathProblems(path) {
 				f := g.finding(fmt.Sprintf("%s; target group %s asks for %q", typesText(g), t.title(), path), p.Text)
-				f.Part = v.partOf(t)
+				f.Part = v.partOf(t, ids)
 				if path == "/" {
 					f.Severity = High // it may be a static file, or need everything: docs/audit-corpus.md has two of each
 				}

@@ -39,8 +39,6 @@ type view struct {
 	groups       []*Group
 	targetGroups []*TargetGroup
 	byID         map[string]*TargetGroup
-	// named counts the target groups of each name.
-	named map[string]int
 	// users are the groups of each target group, by its id.
 	users   map[string][]*Group
 	alarms  map[string]*Alarm
@@ -50,14 +48,13 @@ type view struct {
 
 func newView(a *Account, o Options) *view {
 	v := &view{
-		account: a, promises: o.Promises, byID: map[string]*TargetGroup{}, named: map[string]int{}, users: map[string][]*Group{}, alarms: map[string]*Alarm{},
+		account: a, promises: o.Promises, byID: map[string]*TargetGroup{}, users: map[string][]*Group{}, alarms: map[string]*Alarm{},
 		missing: map[ref]map[string]bool{},
 	}
 	for i := range a.TargetGroups {
 		t := &a.TargetGroups[i]
 		v.targetGroups = append(v.targetGroups, t)
 		v.byID[t.ID] = t
-		v.named[t.title()]++
 	}
 	for i := range a.Groups {
 		g := &a.Groups[i]
