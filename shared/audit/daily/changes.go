@@ -184,7 +184,7 @@ func (c *comparison) sees(f audit.Finding) {
 	switch {
 	case slices.Contains(before, f.Severity):
 		c.Lasting = append(c.Lasting, f)
-	case doubtful || milder:
+	case doubtful || milder || !c.First && len(before) == 0 && c.unread.excuses(b):
 		return
 	case len(before) == 0 && c.known.Least != "" && rank(f.Severity) >= rank(c.known.Least):
 		c.Lasting = append(c.Lasting, f) // there was no room to remember it

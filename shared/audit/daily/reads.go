@@ -21,6 +21,8 @@ type read struct{ kind, what string }
 // needs is what a rule's answer hangs on beside the account itself.
 type needs struct {
 	reads []read
+	// excuses are those of them that keep the rule silent about a fault, so that without them it finds too much.
+	excuses []read
 	// promises says that it looks at what services promise.
 	promises bool
 }
@@ -45,15 +47,17 @@ func rulesNeed() map[string]needs {
 
 	plain := func(all ...[]read) needs { return needs{reads: slices.Concat(all...)} }
 	promised := func(all ...[]read) needs { return needs{reads: slices.Concat(all...), promises: true} }
+	excused := func(by []read, all ...[]read) needs { return needs{reads: slices.Concat(all...), excuses: by} }
+	suppressed := checks[2:]
 	return map[string]needs{
 		"HF001": plain(groups, targets), "HF002": plain(groups, targets), "HF003": promised(groups, targets, tags), "HF004": plain(groups, targets),
-		"HF005": plain(groups, targets, launches, health), "HF006": plain(checks, groups), "HF007": promised(targets, tags), "HF008": promised(targets, tags),
+		"HF005": plain(groups, targets, launches, health), "HF006": excused(suppressed, checks, groups), "HF007": promised(targets, tags), "HF008": promised(targets, tags),
 		"HF009": promised(targets, tags), "HF010": plain(targets), "HF011": promised(targets, attributes, tags), "HF012": plain(targets, attributes),
 		"HF013": plain(targets, attributes, metrics), "HF014": plain(targets), "HF015": plain(targets, health), "HF016": plain(groups, targets),
 		"HF017": plain(targets, health), "HF018": plain(groups), "HF019": plain(groups), "HF020": plain(groups), "HF021": plain(groups), "HF022": plain(groups),
-		"HF023": plain(groups, refreshes), "HF024": plain(groups, holds), "HF025": plain(groups, launches), "HF026": plain(groups, policies, alarms),
-		"HF027": plain(groups, policies, alarms, own), "HF028": plain(groups, policies, alarms, own), "HF029": plain(groups, policies, alarms),
-		"HF030": plain(groups, policies, beats, launches), "HF031": plain(groups, policies, beats, launches), "HF032": plain(groups, policies),
+		"HF023": plain(groups, refreshes), "HF024": plain(groups, holds), "HF025": excused(launches, groups, launches), "HF026": plain(groups, policies, alarms),
+		"HF027": excused(own, groups, policies, alarms, own), "HF028": plain(groups, policies, alarms, own), "HF029": plain(groups, policies, alarms),
+		"HF030": excused(launches, groups, policies, beats, launches), "HF031": excused(launches, groups, policies, beats, launches), "HF032": plain(groups, policies),
 		"HF033": plain(groups, policies), "HF034": plain(own, topics), "HF035": plain(groups, targets), "HF036": plain(own),
 	}
 }
@@ -130,14 +134,22 @@ func (u *unread) touches(b Brief) bool {
 	if b.Name == "" && u.whole(b.Kind) {
 		return false // its name would have been found
 	}
+	return u.hangs(b, n.reads, !ok)
+}
+
+// excuses says whether a finding may be there only because something was not read.
+func (u *unread) excuses(b Brief) bool { return u.hangs(b, u.needs[b.Rule].excuses, false) }
+
+// hangs says whether one of the reads failed for a finding's resource, or anything if the reads are not known.
+func (u *unread) hangs(b Brief, reads []read, unknown bool) bool {
 	return slices.ContainsFunc(u.account.Unread, func(entry audit.Unread) bool {
 		r, topic, other := u.readOf(entry)
 		switch {
-		case entry.Kind == kindAccount || !ok:
+		case entry.Kind == kindAccount && len(reads) > 0 || unknown:
 			return true
-		case other && !slices.ContainsFunc(n.reads, func(needed read) bool { return needed.kind == entry.Kind }):
+		case other && !slices.ContainsFunc(reads, func(needed read) bool { return needed.kind == entry.Kind }):
 			return false
-		case !other && !slices.Contains(n.reads, r):
+		case !other && !slices.Contains(reads, r):
 			return false
 		case topic != "" && b.Name != "":
 			return topic == b.Name
