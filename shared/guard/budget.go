@@ -154,7 +154,8 @@ func (k *look) pair() {
 	})
 	for i := range k.next.Marks {
 		m := &k.next.Marks[i]
-		if m.Outcome == OutcomeDone && !m.Observed {
+		// One that was overridden has no replacement: its member stayed, and the next launch is for another.
+		if m.Outcome == OutcomeDone && !m.Observed && !m.overridden() {
 			launches = k.pairOne(m, launches)
 		}
 	}

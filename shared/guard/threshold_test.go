@@ -281,6 +281,22 @@ func TestReplacementsThatDoNotConverge(t *testing.T) {
 	}
 }
 
+// A member was marked, and set Healthy again before it was replaced: the launch for the next mark is not its replacement.
+func TestAMarkThatWasOverriddenTakesNoLaunchFromTheNext(t *testing.T) {
+	f := ready(8)
+	f.In.Policy.ConvergeFailures, f.In.Policy.BootGraceSeconds = 1, 0
+	f.In.State.ReleasedAt = guard.At(f.In.Now.Add(-30 * time.Minute))
+	f.In.State.Marks = []guard.Mark{{
+		ID: "old", Member: f.ID(5), At: guard.At(f.In.Now.Add(-40 * time.Minute)), By: "guard", Outcome: guard.OutcomeDone, Weight: 1, Closed: true,
+	}}
+	want(t, "the broken member", fate(f.Sweep(), f.ID(0)), "mark")
+	f.Replace(0)
+	f.Break(7)
+	f.In.Now = f.In.Now.Add(9 * guardtest.Interval)
+	f.In.State.LastSweep = guard.At(f.In.Now)
+	want(t, "its replacement never serves", causes(f.Sweeps(2)), "not-converging=1/1")
+}
+
 func TestAReplacementThatServedIsNoFailedGeneration(t *testing.T) {
 	f := ready(8)
 	f.In.Policy.ConvergeFailures, f.In.Policy.BootGraceSeconds = 1, 0
