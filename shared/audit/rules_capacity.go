@@ -18,7 +18,7 @@ func noMaintenancePolicy() Rule {
 		ID: "HF018", Name: "no-maintenance-policy", Severity: Medium,
 		Title: "Replacement terminates first and launches afterwards",
 		Why: "Without an instance maintenance policy the group is one member short for every replacement, from the termination until the new member serves. " +
-			"With a minimum of 100 % the new one comes first.",
+			"With a minimum of 100 % the new one comes first where Auto Scaling replaces by its own checks; AWS does not say whether it does for a member that set-instance-health marked.",
 		Source: "Auto Scaling user guide, \"Instance maintenance policies\"",
 		Fix: Fix{
 			Console:   "EC2 > Auto Scaling groups > {name} > Details > Instance maintenance policy > Edit: launch before terminating, minimum 100 %, maximum 110 % or more.",
