@@ -72,8 +72,8 @@ func (a *Alarm) finding(saw, sum string) Finding {
 	return Finding{Kind: KindAlarm, Name: a.Name, ARN: a.ARN, Where: a.Where, Saw: saw, Sum: sum}
 }
 
-// selects says whether the check asks members of the group. A tag of a group is taken to reach its members.
-func (c StatusCheck) selects(g *Group) bool {
+// Selects says whether the check asks members of the group, suppressed or not. A tag of a group is taken to reach its members.
+func (c StatusCheck) Selects(g *Group) bool {
 	if c.TagKey == groupNameTag {
 		return c.TagValue == g.Name
 	}

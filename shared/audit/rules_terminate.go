@@ -261,7 +261,7 @@ func checkStatusChecks(v *view) []Finding {
 		var names []string
 		guarded := false
 		for _, g := range v.groups {
-			if c.selects(g) {
+			if c.Selects(g) {
 				names = append(names, g.Name)
 				guarded = guarded || g.guarded()
 			}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -134,18 +133,8 @@ func (r *result) lossOf(ctx context.Context, in sim.Incident, guarded bool) (aud
 // health check types of the group are. Source: EC2 user guide, application status checks.
 func checkOf(g audit.Group, checks []audit.StatusCheck) (audit.StatusCheck, bool) {
 	for _, c := range checks {
-		if c.Suppressed {
-			continue
-		}
-		byGroup := c.TagKey == "aws:autoscaling:groupName" && c.TagValue == g.Name
-		value, tagged := g.Tags[c.TagKey]
-		if byGroup || tagged && c.TagKey != "" && value == c.TagValue {
+		if !c.Suppressed && c.Selects(&g) {
 			return c, true
-		}
-		for _, m := range g.Members {
-			if slices.Contains(c.Instances, m.ID) {
-				return c, true
-			}
 		}
 	}
 	return audit.StatusCheck{}, false
