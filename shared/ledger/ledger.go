@@ -68,6 +68,7 @@ const (
 type groupContent struct {
 	State    guard.State       `json:"state"`
 	LastGood map[string][]byte `json:"last_good,omitempty"`
+	Looked   runner.Looked     `json:"looked,omitzero"`
 }
 
 type regionContent struct {
@@ -88,7 +89,7 @@ func (l *Ledger) Load(ctx context.Context, groupARN string) (runner.Record, erro
 	if err != nil {
 		return runner.Record{}, fmt.Errorf("load state: %w", err)
 	}
-	rec := runner.Record{Version: version, State: content.State, LastGood: content.LastGood}
+	rec := runner.Record{Version: version, State: content.State, LastGood: content.LastGood, Looked: content.Looked}
 	if q, ok := items[sortRequest]; ok {
 		if err := json.Unmarshal([]byte(q.text(attrJSON)), &rec.Request); err != nil {
 			return runner.Record{}, fmt.Errorf("load state: decode request: %w", err)
@@ -100,7 +101,7 @@ func (l *Ledger) Load(ctx context.Context, groupARN string) (runner.Record, erro
 // Save writes a group's state if its version is still rec.Version and returns the new version; fault.Conflict if another
 // writer was faster, fault.Unknown if the outcome cannot be told. The record's Request is not written.
 func (l *Ledger) Save(ctx context.Context, groupARN string, rec runner.Record) (int64, error) {
-	v, err := l.save(ctx, groupKey(groupARN), rec.Version, groupContent{rec.State, rec.LastGood})
+	v, err := l.save(ctx, groupKey(groupARN), rec.Version, contentOfGroup(rec))
 	if err != nil {
 		return 0, fmt.Errorf("save state: %w", err)
 	}
@@ -126,6 +127,10 @@ func (l *Ledger) SaveRegion(ctx context.Context, rec runner.RegionRecord) (int64
 		return 0, fmt.Errorf("save region: %w", err)
 	}
 	return v, nil
+}
+
+func contentOfGroup(rec runner.Record) groupContent {
+	return groupContent{State: rec.State, LastGood: rec.LastGood, Looked: rec.Looked}
 }
 
 func contentOfRegion(rec runner.RegionRecord) regionContent {

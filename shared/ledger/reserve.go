@@ -38,7 +38,7 @@ func (l *Ledger) Reserve(ctx context.Context, r runner.Reservation) error {
 }
 
 func (l *Ledger) reserve(ctx context.Context, r runner.Reservation) error {
-	group, err := reservedDocument(groupKey(r.Group), r.Record.Version, r.Token, groupContent{r.Record.State, r.Record.LastGood})
+	group, err := reservedDocument(groupKey(r.Group), r.Record.Version, r.Token, contentOfGroup(r.Record))
 	if err != nil {
 		return err
 	}

@@ -154,6 +154,7 @@ func (j *job) finish(v guard.Verdict) {
 	if j.closed || len(delivered) == 0 && len(j.report.Calls) == 0 {
 		return
 	}
+	j.looked = lookedAt(v)
 	j.learned = append(j.learned, func(s guard.State) guard.State { return guard.Delivered(s, delivered) })
 	switch err := j.note(guard.Delivered(v.State, delivered)); {
 	case err == nil:
@@ -176,7 +177,7 @@ func (j *job) note(state guard.State) error {
 		if loadErr != nil {
 			return fmt.Errorf("load the state again: %w", loadErr)
 		}
-		j.rec, state = rec, rec.State
+		j.rec, j.looked, state = rec, rec.Looked, rec.State
 		for _, fact := range j.learned {
 			state = fact(state)
 		}

@@ -97,6 +97,7 @@ func (j *job) unread(r guard.Reads) {
 // write records a verdict: a reservation in one transaction if members are to be marked, a save if not.
 func (j *job) write(v *guard.Verdict) error {
 	marks := v.Marks()
+	j.looked = lookedAt(*v)
 	withheld := onlyObserved(marks)
 	if withheld {
 		v.State = guard.Reserve(v.State, marks, j.start, true)
@@ -114,7 +115,7 @@ func (j *job) write(v *guard.Verdict) error {
 
 func (j *job) record(state guard.State) Record {
 	rec := j.rec
-	rec.State = state
+	rec.State, rec.Looked = state, j.looked
 	rec.LastGood = map[string][]byte{}
 	for layer, content := range j.res.Good {
 		if layer != guard.LayerDefaults {
@@ -316,6 +317,7 @@ func (j *job) reconsider(first, second guard.Verdict) guard.Verdict {
 	second.Actions = append(actions, confirmed...)
 	second.State = guard.Reserve(second.State, confirmed, j.start, onlyObserved(confirmed))
 	sortDeferred(&second)
+	j.looked = lookedAt(second)
 	if err := j.save(second.State); err != nil {
 		if isConflict(err) {
 			return j.lost(second, confirmed, err)

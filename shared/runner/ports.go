@@ -56,6 +56,8 @@ type Record struct {
 	State   guard.State
 	// LastGood is the last valid content of the group's own policy layers, by layer name.
 	LastGood map[string][]byte
+	// Looked is what the look that wrote the state saw, for people.
+	Looked Looked
 	// Request is what an operator asked for; it is read only here, and written by the command line.
 	Request guard.Request
 }

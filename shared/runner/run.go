@@ -230,10 +230,12 @@ type job struct {
 	// rec is the group's item as last loaded or written; readErr says why it could not be loaded.
 	rec     Record
 	readErr string
-	res     guard.Resolution
-	policy  guard.Policy
-	alarms  map[string]guard.AlarmReading
-	report  Report
+	// looked is what the next write keeps for people.
+	looked Looked
+	res    guard.Resolution
+	policy guard.Policy
+	alarms map[string]guard.AlarmReading
+	report Report
 	// closed says that the ledger refused a write, so that nothing more may be written in this run.
 	closed bool
 	// learned is what our calls have shown, to be put on top of whatever state is there at the last write.

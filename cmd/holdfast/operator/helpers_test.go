@@ -176,6 +176,16 @@ func (r *rig) save(t *testing.T, name string, s guard.State) {
 	must(t, err)
 }
 
+// sawLast writes what the last look at web saw.
+func (r *rig) sawLast(t *testing.T, seen runner.Looked) {
+	t.Helper()
+	rec, err := r.ledger.Load(t.Context(), arn("web"))
+	must(t, err)
+	rec.Looked = seen
+	_, err = r.ledger.Save(t.Context(), arn("web"), rec)
+	must(t, err)
+}
+
 func (r *rig) held(t *testing.T, change func(*guard.Hold)) {
 	t.Helper()
 	h := &guard.Hold{

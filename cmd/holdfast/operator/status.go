@@ -36,8 +36,14 @@ type GroupStatus struct {
 	PolicyModeFrom string `json:"policy_mode_from"`
 	Action         string `json:"action"`
 	Hold           *Hold  `json:"hold,omitempty"`
-	// Suspects are the members that looked bad at the last sweep, longest first.
+	// Triggers are those that were true at the last sweep, with their counts; each that prolongs keeps a hold from ending.
+	Triggers []guard.Trigger `json:"triggers,omitempty"`
+	// Suspects are the members that looked bad at the last sweep, longest first, each with why it was not marked.
 	Suspects []Suspect `json:"suspects,omitempty"`
+	// AlsoDeferred are members that do not count as bad and for which a sweep gave a reason all the same, such as one in its first grace.
+	AlsoDeferred []guard.Deferral `json:"also_deferred,omitempty"`
+	// ReasonsUnknown says why neither reasons nor triggers are known, "" if they are.
+	ReasonsUnknown string `json:"reasons_unknown,omitempty"`
 	// Limits are the budgets in force and what is used of them.
 	Limits *guard.Limits `json:"limits,omitempty"`
 	// Foreign are suspended processes that are not Holdfast's.
@@ -76,6 +82,10 @@ type Suspect struct {
 	Since  time.Time `json:"since,omitzero"`
 	// Broken is a member that two witnesses call bad; the others are only suspected.
 	Broken bool `json:"broken,omitempty"`
+	// Deferred is why it was not marked, with the numbers that were compared; nil for one that was marked, and where it is not known.
+	Deferred *guard.Deferral `json:"deferred,omitempty"`
+	// MarkedAt is when Holdfast marked it, whether or not AWS's answer is known; zero if it did not, or only observed.
+	MarkedAt time.Time `json:"marked_at,omitzero"`
 }
 
 // Incomplete says that something could not be read.
@@ -183,7 +193,8 @@ func (d *Desk) groupStatus(ctx context.Context, f *file) GroupStatus {
 	if err != nil {
 		return out
 	}
-	out.Mode, out.Hold, out.Suspects = modeOf(rec, p), holdOf(rec.State.Hold), suspects(rec.State.Members)
+	out.Mode, out.Hold = modeOf(rec, p), holdOf(rec.State.Hold)
+	out.tellLook(rec)
 	out.LastSweep, out.Request = rec.State.LastSweep.Time(), f.pending()
 	if out.Guarded {
 		out.Late = d.late(f)
@@ -226,16 +237,5 @@ func holdOf(h *guard.Hold) *Hold {
 			out.Processes = append(out.Processes, p.Process)
 		}
 	}
-	return out
-}
-
-func suspects(members []guard.MemberState) []Suspect {
-	var out []Suspect
-	for _, m := range members {
-		if m.Bad {
-			out = append(out, Suspect{Member: m.ID, Since: m.BadSince.Time(), Broken: m.BrokenSince != 0})
-		}
-	}
-	slices.SortStableFunc(out, func(a, b Suspect) int { return a.Since.Compare(b.Since) })
 	return out
 }

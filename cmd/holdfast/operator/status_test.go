@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/memledger"
+	"github.com/holdfast-aws/holdfast/shared/runner"
 )
 
 // busy is a group in the middle of a hold, with something to say in every column.
@@ -38,6 +39,14 @@ func busy(t *testing.T) *rig {
 		},
 		Marks: []guard.Mark{mark("i-8", 20*time.Hour), mark("i-9", 40*time.Minute)},
 	})
+	r.sawLast(t, runner.Looked{
+		At:       before(30 * time.Second),
+		Triggers: []guard.Trigger{{Cause: guard.CauseOnset, Have: 3, Limit: 3, Text: "3 members began to fail within 5m, the limit is 3"}},
+		Deferred: []guard.Deferral{
+			{Member: "i-0", Reason: guard.ReasonHeld, Have: 3, Limit: 3, Text: "zone us-east-1a"}, {Member: "i-1", Reason: guard.ReasonHeld, Text: "zone us-east-1a", Broken: true},
+			{Member: "i-2", Reason: guard.ReasonGrace, Have: 20, Limit: 300, Text: "in its first grace"},
+		},
+	})
 	return r
 }
 
@@ -58,7 +67,10 @@ web    held  2026-11-30 11:50:00Z  zone us-east-1a  2         1/2/6             
 web: held for 10m0s: 2 of 2 in us-east-1a are bad
 web: release: stage 1 of 5, quiet for 2m0s
 web: suspended by Holdfast: ReplaceUnhealthy, HealthCheck
-web: suspects: i-1 (broken for 11m0s), i-0 (bad for 9m0s)
+web: trigger onset is true: 3 members began to fail within 5m, the limit is 3 (it begins a hold and does not keep one from ending)
+web: suspect i-1: broken for 11m0s; deferred: held, zone us-east-1a
+web: suspect i-0: bad for 9m0s; deferred: held (have 3, limit 3), zone us-east-1a
+web: not bad, with a reason all the same: i-2: grace (have 20, limit 300), in its first grace
 web: HealthCheck is suspended, not by Holdfast: somebody
 web: Launch is suspended, not by Holdfast: a migration
 web: release asked for by kim at 2026-11-30 12:00:00Z, not obeyed yet: over
@@ -120,7 +132,8 @@ func TestStatusAsJSONHasTheSame(t *testing.T) {
 	must(t, err)
 	for _, want := range []string{
 		`"switch":"act"`, `"group":"web"`, `"mode":"held"`, `"policy_mode":"act"`, `"policy_mode_from":"built-in"`, `"since":"2026-11-30T11:50:00Z"`,
-		`"cause":"zone us-east-1a"`, `"suspects":[{"member":"i-1","since":"2026-11-30T11:49:00Z","broken":true},{"member":"i-0"`,
+		`"cause":"zone us-east-1a"`, `"suspects":[{"member":"i-1","since":"2026-11-30T11:49:00Z","broken":true,"deferred":{"member":"i-1","reason":"held","have":0,"limit":0,"text":"zone us-east-1a","broken":true}},{"member":"i-0"`,
+		`"triggers":[{"cause":"onset","have":3,"limit":3,"text":"3 members began to fail within 5m, the limit is 3"}]`, `"also_deferred":[{"member":"i-2","reason":"grace"`,
 		`"hour":1,"hour_max":3`, `"foreign_suspensions":[{"process":"HealthCheck","reason":"somebody"},{"process":"Launch"`, `"last_sweep":"2026-11-30T11:59:30Z"`,
 	} {
 		if !strings.Contains(string(text), want) {
@@ -189,7 +202,26 @@ func TestStatusSaysWhatIsUnusual(t *testing.T) {
 				members = append(members, guard.MemberState{ID: fmt.Sprintf("i-%02d", i), Bad: true})
 			}
 			r.save(t, "web", guard.State{LastSweep: before(time.Second), Members: members})
-		}, []string{"i-00 (bad), i-01 (bad)", "i-07 (bad), and 3 more"}},
+			r.sawLast(t, runner.Looked{At: before(time.Second), Deferred: []guard.Deferral{
+				{Member: "i-08", Reason: guard.ReasonHeld}, {Member: "i-09", Reason: guard.ReasonBudget}, {Member: "i-10", Reason: guard.ReasonHeld},
+			}})
+		}, []string{"web: suspect i-00: bad", "web: suspect i-07: bad", "web: suspects: and 3 more; deferred: budget 1, held 2"}},
+		{"a hold without a trigger", func(t *testing.T, r *rig) {
+			r.held(t, nil)
+			r.sawLast(t, runner.Looked{At: before(30 * time.Second)})
+		}, []string{"web: the last look saw no trigger"}},
+		{"a state of a release that kept no reasons", func(t *testing.T, r *rig) { r.held(t, nil) }, []string{"web: the sweep that looked last kept no record of reasons and triggers"}},
+		{"reasons of another look", func(t *testing.T, r *rig) {
+			r.held(t, nil)
+			r.sawLast(t, runner.Looked{At: before(5 * time.Hour), Triggers: []guard.Trigger{{Cause: guard.CauseOnset}}})
+		}, []string{"web: the sweep that looked last kept no record of reasons and triggers"}},
+		{"a suspect that was marked", func(t *testing.T, r *rig) {
+			r.save(t, "web", guard.State{
+				LastSweep: before(time.Second), Members: []guard.MemberState{{ID: "i-1", Bad: true, BadSince: before(time.Minute), BrokenSince: before(time.Minute)}},
+				Marks: []guard.Mark{{ID: "m", Member: "i-1", At: before(10 * time.Second), By: "guard", Outcome: guard.OutcomeDone}},
+			})
+			r.sawLast(t, runner.Looked{At: before(time.Second)})
+		}, []string{"web: suspect i-1: broken for 1m0s; marked 10s ago"}},
 		{"no group", func(_ *testing.T, r *rig) { delete(r.fleet.groups, "web") }, []string{"no group carries the tag holdfast:guard=true"}},
 	}
 	for _, c := range cases {

@@ -124,16 +124,7 @@ func (g GroupStatus) details(s Status) []string {
 	if g.Hold != nil {
 		out = append(out, g.Hold.lines(s)...)
 	}
-	if n := len(g.Suspects); n > 0 {
-		var names []string
-		for _, m := range g.Suspects[:min(n, suspectsShown)] {
-			names = append(names, m.line(s))
-		}
-		if n > suspectsShown {
-			names = append(names, fmt.Sprintf("and %d more", n-suspectsShown))
-		}
-		say("suspects: %s", strings.Join(names, ", "))
-	}
+	out = append(out, g.lookLines(s)...)
 	for _, f := range g.Foreign {
 		say("%s is suspended, not by Holdfast: %s", f.Process, f.Reason)
 	}
@@ -147,17 +138,6 @@ func (g GroupStatus) details(s Status) []string {
 		say("policy: %s", p)
 	}
 	return out
-}
-
-func (m Suspect) line(s Status) string {
-	word := "bad"
-	if m.Broken {
-		word = "broken"
-	}
-	if m.Since.IsZero() {
-		return fmt.Sprintf("%s (%s)", m.Member, word)
-	}
-	return fmt.Sprintf("%s (%s for %s)", m.Member, word, ago(s.At.Sub(m.Since)))
 }
 
 func (h Hold) lines(s Status) []string {

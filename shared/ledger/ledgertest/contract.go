@@ -80,6 +80,12 @@ func Record(version int64) runner.Record {
 			Pages:     []guard.PageState{{Key: guard.PageHeld, Since: at, Urgent: true, Open: true}},
 		},
 		LastGood: map[string][]byte{"/holdfast/groups/web": []byte(`{"mode":"act"}`)},
+		Looked: runner.Looked{
+			At:       at,
+			Triggers: []guard.Trigger{{Cause: guard.CauseZone, Name: "a", Have: 2, Limit: 2, Of: 2, Text: "2 of 2 are bad", Prolongs: true}},
+			Deferred: []guard.Deferral{{Member: "i-0001", Reason: guard.ReasonHeld, Have: 2, Limit: 2, Broken: true}},
+			LeftOut:  map[guard.Reason]int{guard.ReasonHeld: 3},
+		},
 	}
 }
 
