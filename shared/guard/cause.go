@@ -156,9 +156,17 @@ func (k *look) heldText(h *Hold) string {
 	case h.Sticky:
 		s = append(s, "only a person ends this hold: holdfast release "+k.in.Group.Name)
 	default:
-		s = append(s, "suspended: "+k.heldProcesses(h)+"; it is released in stages after "+span(seconds(k.p.QuietSeconds))+" of quiet")
+		s = append(s, "suspended: "+k.heldProcesses(h)+"; it is released in stages after "+span(seconds(k.p.QuietSeconds))+" of quiet"+k.beginnersText(h))
 	}
 	return "held since " + clock(h.Since) + ": " + strings.Join(s, ". ")
+}
+
+// beginnersText says what a hold that onsets began waits for beside the quiet time.
+func (k *look) beginnersText(h *Hold) string {
+	if !h.byOnsets() {
+		return ""
+	}
+	return ", and when the members that began to fail together are well or it is " + span(seconds(k.p.RollingWindowSeconds)) + " old"
 }
 
 func (k *look) heldProcesses(h *Hold) string {

@@ -155,7 +155,7 @@ func correlationKeys() []Key {
 		numberKey(Key{Name: "onset_count", Default: "3", Min: 2, Max: 100, Meaning: "hold when at least max(this, 1 % of the eligible) members began to fail within the window"}, func(p *Policy) *int { return &p.OnsetCount }),
 		numberKey(Key{Name: "onset_window_seconds", Default: "300", Min: 60, Max: 3600, Meaning: "the window of onset_count, over the group and over the Region"}, func(p *Policy) *int { return &p.OnsetWindowSeconds }),
 		numberKey(Key{Name: "rolling_percent", Default: "25", Min: 1, Max: 100, Meaning: "hold when at least max(3, this percent of the eligible) different members were bad or terminated for health within the window"}, func(p *Policy) *int { return &p.RollingPercent }),
-		numberKey(Key{Name: "rolling_window_seconds", Default: "3600", Min: 300, Max: 86400, Meaning: "the window of rolling_percent"}, func(p *Policy) *int { return &p.RollingWindowSeconds }),
+		numberKey(Key{Name: "rolling_window_seconds", Default: "3600", Min: 300, Max: 86400, Meaning: "the window of rolling_percent; also how long at most a hold waits for the members that began to fail together"}, func(p *Policy) *int { return &p.RollingWindowSeconds }),
 	}
 }
 

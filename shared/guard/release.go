@@ -114,8 +114,31 @@ func (k *look) quiet(h *Hold) bool {
 	if h.ReleaseBy != "" {
 		return true
 	}
-	return !h.Sticky && k.now.sub(h.QuietSince) >= seconds(k.p.QuietSeconds)
+	return !h.Sticky && k.now.sub(h.QuietSince) >= seconds(k.p.QuietSeconds) && !k.clusterLasts(h)
 }
+
+// clusterLasts says that members of the cluster of onsets that began a hold are still bad: began to fail within onset_window_seconds of
+// the hold's beginning, and never well since. What began together is one cause until it is seen to end, or until the hold is
+// rolling_window_seconds old: no longer than that is anything taken for related.
+func (k *look) clusterLasts(h *Hold) bool {
+	if !h.byOnsets() || k.now.sub(h.Since) >= seconds(k.p.RollingWindowSeconds) {
+		return false
+	}
+	left := 0
+	for i := range k.views {
+		n := k.views[i].next
+		if n.Bad && n.BadSince.sub(h.Since).Abs() <= seconds(k.p.OnsetWindowSeconds) {
+			left++
+		}
+	}
+	if left > 0 {
+		k.note("the hold waits for %d members that began to fail together and are still bad", left)
+	}
+	return left > 0
+}
+
+// byOnsets says that a cluster of onsets began the hold, in the group or in the Region.
+func (h *Hold) byOnsets() bool { return h.Cause == CauseOnset || h.Cause == CauseRegion }
 
 // unknownDependency says that the state of a hard dependency is not known: missing, unreadable or without data.
 func (k *look) unknownDependency() bool { return len(k.unread) > 0 || len(k.nodata) > 0 }

@@ -196,16 +196,6 @@ func TestSingleBadMembersDoNotBreakTheQuiet(t *testing.T) {
 	want(t, "released all the same", story(f, 1), "2")
 }
 
-func TestOnsetAndRollingNeverProlong(t *testing.T) {
-	f := calm(guardtest.New(20))
-	f.In.Policy.OnsetCount = 3
-	f.Break(0, 1, 2)
-	want(t, "the hold", causes(f.Sweep()), "onset=3/3")
-	want(t, "quiet counts from the look that begins it", story(f, 10), "1 | 1 | 1 | 1 | 1 | 1 | 1 | 1 | 1 | 2")
-	f.Sweeps(4)
-	want(t, "after the release the three are no new cluster", causes(f.Sweep())+f.Verdict.Mode, guard.Watching)
-}
-
 func TestWhatIsUnknownReleasesNothing(t *testing.T) {
 	for _, state := range []string{guard.AlarmNoData, guard.AlarmMissing, guard.AlarmUnread} {
 		f := quieted(t)

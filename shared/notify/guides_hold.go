@@ -9,7 +9,7 @@ func holdGuides(n Names) []Guide {
 			Key: guard.PageHeld, Title: "the group is held still", Urgency: "urgent", OfHold: true,
 			Means: "Many members look bad at once, or something that they all depend on is in ALARM. That is a shared cause, and replacing instances would make it worse. The notice names the probable cause, with counts.",
 			Did:   "It suspended those of the group's hold_processes that were not suspended yet, as named in the notice, and marks no member while the hold lasts. With action alert-only it makes no call.",
-			Next:  "At every sweep it sets members Healthy again that Auto Scaling calls Unhealthy although they are well. After quiet_seconds without a trigger it releases in stages and tells it once. Past hold_max_seconds it pages hold-too-long. A hold because replacements do not converge, and one that a person began, end by a person only.",
+			Next:  "At every sweep it sets members Healthy again that Auto Scaling calls Unhealthy although they are well. After quiet_seconds without a trigger it releases in stages and tells it once; a hold that began because members failed together also waits until they are well, rolling_window_seconds at most. Past hold_max_seconds it pages hold-too-long. A hold because replacements do not converge, and one that a person began, end by a person only.",
 			Look: []string{
 				"the probable cause in the notice: the alarm in ALARM, or what the bad members share and the good ones do not",
 				"what was changed last: deployments, launch templates, routes, security groups, certificates",

@@ -1,0 +1,102 @@
+package guard_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
+	"github.com/holdfast-aws/holdfast/shared/guard/guardtest"
+)
+
+// clustered is a group of twenty that is held because three members began to fail together; no other rule is near.
+func clustered(t *testing.T) *guardtest.Fleet {
+	t.Helper()
+	f := calm(guardtest.New(20))
+	f.In.Policy.OnsetCount = 3
+	f.Break(0, 1, 2)
+	want(t, "the hold", causes(f.Sweep()), "onset=3/3")
+	return f
+}
+
+func TestRollingNeverProlongs(t *testing.T) {
+	f := calm(guardtest.New(20))
+	f.In.Policy.RollingPercent = 15
+	f.Break(0, 1, 2)
+	want(t, "the hold", causes(f.Sweep()), "rolling=3/3")
+	want(t, "quiet counts from the look that begins it", story(f, 10), "1 | 1 | 1 | 1 | 1 | 1 | 1 | 1 | 1 | 2")
+}
+
+func TestAClusterHoldsUntilItsMembersAreWell(t *testing.T) {
+	f := clustered(t)
+	v := f.Sweeps(30)
+	want(t, "half an hour later", v.Mode, guard.Held)
+	want(t, "why", strings.Join(v.Notes, "; "), "the hold waits for 3 members that began to fail together and are still bad")
+	f.Heal(0, 1)
+	want(t, "one of them is still bad", story(f, 1), "1")
+	f.Heal(2)
+	want(t, "all are well: the quiet time is long over", story(f, 4), "2 | 3 resume HealthCheck | 5 resume AZRebalance,ReplaceUnhealthy | free")
+}
+
+func TestQuietIsAskedOfAClusterToo(t *testing.T) {
+	f := clustered(t)
+	f.Heal(0, 1, 2)
+	want(t, "quiet counts from the look that begins it", story(f, 10), "1 | 1 | 1 | 1 | 1 | 1 | 1 | 1 | 1 | 2")
+}
+
+func TestAClusterHoldsNoLongerThanTheRollingWindow(t *testing.T) {
+	f := clustered(t)
+	want(t, "after 59 minutes", f.Sweeps(59).Mode, guard.Held)
+	want(t, "after 60", story(f, 1), "2")
+	want(t, "after the release the three are no new cluster", causes(f.Sweeps(4))+f.Verdict.Mode, guard.Watching)
+}
+
+func TestWhoIsOfTheCluster(t *testing.T) {
+	const released = "2"
+	for about, tt := range map[string]struct {
+		before, after int // looks between the break of another member and the beginning of the hold, and since then
+		want          string
+	}{
+		"who began to fail six looks before is not":  {before: 6, want: released},
+		"who began to fail five looks before is":     {before: 5, want: "1"},
+		"who joined them five looks later is":        {after: 5, want: "1"},
+		"who began to fail six looks later is not":   {after: 6, want: released},
+		"the three who began it at one time are all": {want: released},
+	} {
+		t.Run(about, func(t *testing.T) {
+			f := calm(guardtest.New(20))
+			f.In.Policy.OnsetCount, f.In.Policy.MaxInFlight = 3, 0
+			if tt.before > 0 {
+				f.Break(9)
+				f.Sweeps(tt.before)
+			}
+			f.Break(0, 1, 2)
+			want(t, "the beginning", f.Sweep().Mode, guard.Held)
+			if tt.after > 0 {
+				f.Sweeps(tt.after - 1)
+				f.Break(9)
+				f.Sweep()
+			}
+			f.Heal(0, 1, 2)
+			f.Sweeps(max(1, 9-tt.after))
+			want(t, "after the quiet time", story(f, 1), tt.want)
+		})
+	}
+}
+
+func TestAPersonsReleaseWaitsForNoCluster(t *testing.T) {
+	f := clustered(t)
+	f.Ask("r1", guard.RequestRelease)
+	want(t, "the release", story(f, 1), "2")
+}
+
+func TestTheHeldPageSaysWhatAClusterWaitsFor(t *testing.T) {
+	const wait = "after 10m of quiet, and when the members that began to fail together are well or it is 1h0m old"
+	if text := pageText(clustered(t).Verdict, guard.PageHeld); !strings.Contains(text, wait) {
+		t.Errorf("the held page says %q", text)
+	}
+	f := guardtest.New(8)
+	f.Break(0, 1)
+	if text := pageText(f.Sweep(), guard.PageHeld); strings.Contains(text, "together") {
+		t.Errorf("a hold by its share speaks of a cluster: %q", text)
+	}
+}
