@@ -19,7 +19,7 @@ const (
 // Looked is what the look that wrote a state saw: which triggers were true, and why each member that looked bad was not acted on. It is
 // kept for people only; nothing is decided by it, and a state without it is as good as one with it.
 type Looked struct {
-	// At is the state's LastSweep: with another time in it, this is about another look.
+	// At is the state's LastSweep: with another time in it, this is about another look; 0 if nothing was wrong and nothing held.
 	At       guard.Instant   `json:"at,omitempty"`
 	Triggers []guard.Trigger `json:"triggers,omitempty"`
 	// Deferred are sorted by member. At most 200 are kept, broken ones first; LeftOut counts the others by their reason. Of triggers at
@@ -28,8 +28,12 @@ type Looked struct {
 	LeftOut  map[guard.Reason]int `json:"left_out,omitempty"`
 }
 
-// lookedAt takes from a verdict what people are to be shown until the next look.
+// lookedAt takes from a verdict what people are to be shown until the next look. Of a look at a group of which there is nothing to say
+// it is empty: most looks are, and each byte is written every minute.
 func lookedAt(v guard.Verdict) Looked {
+	if len(v.Triggers)+len(v.Deferred)+v.Members.Bad == 0 && v.State.Hold == nil {
+		return Looked{}
+	}
 	out := Looked{At: v.State.LastSweep}
 	for _, t := range v.Triggers[:min(len(v.Triggers), lookedTriggersMax)] {
 		t.Text = shortened(t.Text)

@@ -21,7 +21,7 @@ func (b *bench) looked(t *testing.T, g *runnertest.Group) runner.Looked {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rec.Looked.At != rec.State.LastSweep {
+	if rec.Looked.At != 0 && rec.Looked.At != rec.State.LastSweep {
 		t.Errorf("what was seen is of %s, the state of %s", rec.Looked.At.Time(), rec.State.LastSweep.Time())
 	}
 	return rec.Looked
@@ -54,6 +54,9 @@ func TestTheRecordKeepsWhatTheLastLookSaw(t *testing.T) {
 			}
 			if !slices.Equal(reasons, test.reasons) || !reflect.DeepEqual(have.Deferred, v.Deferred) || !reflect.DeepEqual(have.Triggers, v.Triggers) || have.LeftOut != nil {
 				t.Errorf("the record has %+v, the verdict %+v and %+v", have, v.Deferred, v.Triggers)
+			}
+			if (have.At == 0) != (test.broken == nil) {
+				t.Errorf("seen at %s; want a time if something is wrong, and nothing if not", have.At.Time())
 			}
 			if (test.trigger != "") != (len(have.Triggers) > 0) || test.trigger != "" && have.Triggers[0].Cause != test.trigger {
 				t.Errorf("triggers %+v, want %q first", have.Triggers, test.trigger)
