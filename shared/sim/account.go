@@ -26,6 +26,7 @@ func (c *Cloud) changed(g *group) {
 func (c *Cloud) stirred(g *group) {
 	g.beatsStale = true
 	g.changes++
+	c.told++
 	for _, i := range g.members {
 		for _, r := range i.regs {
 			r.probes.wake()
@@ -35,6 +36,7 @@ func (c *Cloud) stirred(g *group) {
 
 // allChanged says so of all groups.
 func (c *Cloud) allChanged() {
+	c.told++
 	for _, g := range c.groups {
 		c.changed(g)
 	}

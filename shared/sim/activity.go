@@ -18,11 +18,13 @@ func (c *Cloud) startActivity(g *group, kind ActivityKind, id, cause string) *Ac
 		a.Description += ": " + id
 	}
 	c.activities = append(c.activities, a)
+	c.told++
 	return a
 }
 
 func (c *Cloud) endActivity(a *Activity, status string) {
 	a.Status, a.End, a.Progress = status, c.now, 100
+	c.told++
 }
 
 // Activities returns copies of the scaling activities of a group, newest first.

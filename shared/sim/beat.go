@@ -187,13 +187,19 @@ func (c *Cloud) Heartbeats() []Beat {
 	return out
 }
 
+// NewestBeat is [Cloud.Heartbeat] without the copy: read only, and good until the clock moves.
+func (c *Cloud) NewestBeat(id string) (*Beat, bool) {
+	if i, there := c.instances[id]; there {
+		return c.newest(i)
+	}
+	b, ok := c.oldBeats[id]
+	return &b, ok
+}
+
 // Heartbeat returns the newest beat of one instance, and false if it never wrote one.
 func (c *Cloud) Heartbeat(id string) (Beat, bool) {
-	b, ok := c.oldBeats[id]
-	if i, there := c.instances[id]; there {
-		newest, wrote := c.newest(i)
-		b, ok = *newest, wrote
-	}
+	newest, ok := c.NewestBeat(id)
+	b := *newest
 	b.Failing = slices.Clone(b.Failing)
 	return b, ok
 }

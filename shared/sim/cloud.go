@@ -31,6 +31,7 @@ type Cloud struct {
 	throttle     float64 // share of table calls refused
 	tableCalls   uint64
 	calls        int
+	told         uint64 // see Told
 
 	activities []*Activity
 	events     []Event

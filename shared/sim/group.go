@@ -59,6 +59,7 @@ func (c *Cloud) CreateGroup(spec GroupSpec) error {
 	c.changed(g)
 	g.stats.WorstServing = -1
 	c.groups = append(c.groups, g)
+	c.told++
 	if spec.SteadyFor > 0 {
 		g.created = c.now.Add(-spec.SteadyFor)
 		c.startSteady(g)

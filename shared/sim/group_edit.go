@@ -40,6 +40,7 @@ func (c *Cloud) SetGroupTags(name string, tags map[string]string) error {
 		g.spec.Tags = map[string]string{}
 	}
 	maps.Copy(g.spec.Tags, tags)
+	c.told++
 	return nil
 }
 
@@ -53,6 +54,7 @@ func (c *Cloud) SetGroupChecks(name string, types []string, grace time.Duration)
 		return fmt.Errorf("set checks of %q: %w", name, ErrInvalid)
 	}
 	g.spec.HealthCheckTypes, g.spec.Grace = slices.Clone(types), grace
+	c.told++
 	return nil
 }
 
@@ -110,6 +112,7 @@ func (c *Cloud) SetRefresh(name, status string) error {
 	}
 	last := &g.refreshes[len(g.refreshes)-1]
 	last.Status = status
+	c.told++
 	switch status {
 	case "Successful", "Failed", "Cancelled", "RollbackFailed", "RollbackSuccessful":
 		last.Ended = c.now
@@ -128,6 +131,7 @@ func (c *Cloud) DeleteGroup(name string) error {
 		c.removeInstance(i)
 	}
 	g.deleted = true
+	c.told++
 	c.groups = slices.DeleteFunc(c.groups, func(other *group) bool { return other == g })
 	return nil
 }
@@ -140,6 +144,7 @@ func (c *Cloud) SetProtection(id string, protected bool) error {
 		return err
 	}
 	i.protected = protected
+	c.told++
 	return nil
 }
 
@@ -150,5 +155,6 @@ func (c *Cloud) SetInstanceTag(id, key, value string) error {
 		return err
 	}
 	i.tags[key] = value
+	c.told++
 	return nil
 }

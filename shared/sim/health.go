@@ -59,6 +59,7 @@ func (c *Cloud) setHealth(i *instance, status Health, source markSource) {
 	}
 	i.health, i.marked, i.markedAt = status, source, c.now
 	i.group.changes++
+	c.told++
 	event := Event{Group: i.group.spec.Name, Instance: i.id, Kind: EventRestore, Text: "Healthy"}
 	if status == Unhealthy {
 		event.Kind, event.Text = EventMark, string(source)

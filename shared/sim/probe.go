@@ -83,6 +83,7 @@ func (c *Cloud) probed(r *registration, reason string) {
 func (c *Cloud) setTarget(r *registration, state TargetState, reason string) {
 	if r.state == state {
 		r.reason = reason
+		c.told++
 		return
 	}
 	r.state, r.reason, r.passes, r.fails = state, reason, 0, 0

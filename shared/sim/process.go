@@ -64,6 +64,7 @@ func (c *Cloud) SuspendProcesses(groupName string, names []string) error {
 		}
 	}
 	if len(fresh) > 0 {
+		c.told++
 		c.record(Event{Group: groupName, Kind: EventSuspend, Text: strings.Join(fresh, " ")})
 	}
 	return nil
@@ -92,6 +93,7 @@ func (c *Cloud) ResumeProcesses(groupName string, names []string) error {
 	if len(resumed) == 0 {
 		return nil
 	}
+	c.told++
 	c.record(Event{Group: groupName, Kind: EventResume, Text: strings.Join(resumed, " ")})
 	if replacementBlocked(before) && !replacementBlocked(g.suspended) && c.cfg.ResumeBurst == BurstAll {
 		for _, i := range g.members {

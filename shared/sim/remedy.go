@@ -25,6 +25,10 @@ func (c *Cloud) Changes(group string) uint64 {
 	return 0
 }
 
+// Told counts what happened that a reader of groups, members, tags, target groups, their targets, activities and refreshes may see: as long as
+// it stays the same, so does all that they are told. Heartbeats and alarms go on without it.
+func (c *Cloud) Told() uint64 { return c.told }
+
 // LookTrue calls visit for each member of a group, in launch order, with the worst state over its registrations, empty without any, and
 // with what is really so. An unknown group has no members.
 func (c *Cloud) LookTrue(group string, visit func(id string, state Lifecycle, target TargetState, truth Truth)) {

@@ -71,6 +71,7 @@ func (c *Cloud) CreateTargetGroup(spec TargetGroupSpec) (string, error) {
 		t.lbARN = fmt.Sprintf("%sloadbalancer/app/%s-alb/%016x", prefix, spec.Name, mix(hash))
 	}
 	c.targetGroups = append(c.targetGroups, t)
+	c.told++
 	return t.arn, nil
 }
 

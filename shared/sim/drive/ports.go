@@ -32,6 +32,8 @@ type ports struct {
 	// declared are the policies by group name, as JSON; mode is the big switch.
 	declared map[string]string
 	mode     string
+	// kept are the last answers; nil asks the cloud every time.
+	kept *answers
 
 	records bool // keep reports
 	reports []runner.Report
@@ -40,6 +42,11 @@ type ports struct {
 
 // Guarded lists the groups that carry the opt-in tag.
 func (p *ports) Guarded(context.Context) ([]guard.Group, error) {
+	if p.kept != nil {
+		if p.kept.fresh(p.cloud.Told()); p.kept.listed {
+			return p.kept.guarded, nil
+		}
+	}
 	var out []guard.Group
 	for _, name := range p.cloud.GroupNames() {
 		if p.cloud.GroupTag(name, tagKey) == tagOn {
@@ -48,6 +55,9 @@ func (p *ports) Guarded(context.Context) ([]guard.Group, error) {
 		}
 	}
 	slices.SortFunc(out, func(a, b guard.Group) int { return cmp.Compare(a.Name, b.Name) })
+	if p.kept != nil {
+		p.kept.listed, p.kept.guarded = true, out
+	}
 	return out, nil
 }
 
@@ -61,6 +71,22 @@ func (p *ports) Group(_ context.Context, name string) (guard.Group, error) {
 }
 
 func (p *ports) group(name string) (guard.Group, bool) {
+	if p.kept == nil {
+		return p.readGroup(name)
+	}
+	p.kept.fresh(p.cloud.Told())
+	a := p.kept.of(name)
+	if a == nil {
+		g, ok := p.readGroup(name)
+		if !ok {
+			return g, false
+		}
+		a = p.kept.add(g)
+	}
+	return a.group, true
+}
+
+func (p *ports) readGroup(name string) (guard.Group, bool) {
 	var out guard.Group
 	versions := make(map[int]string, 2)
 	g, ok := p.cloud.Roster(name, func(g *sim.Group, m *sim.Member) {
@@ -89,6 +115,22 @@ func (p *ports) group(name string) (guard.Group, bool) {
 
 // Details adds targets, opt-outs, activities and the newest instance refresh.
 func (p *ports) Details(_ context.Context, g guard.Group) (guard.Group, guard.Reads) {
+	if p.kept == nil {
+		return p.readDetails(g)
+	}
+	p.kept.fresh(p.cloud.Told())
+	a := p.kept.of(g.Name)
+	if a == nil || !sameGroup(&a.group, &g) {
+		return p.readDetails(g)
+	}
+	if !a.detailed || a.outlived(p.cloud.Now().Add(-activityWindow)) {
+		a.details, a.reads = p.readDetails(g)
+		a.detailed = true
+	}
+	return a.details, a.reads
+}
+
+func (p *ports) readDetails(g guard.Group) (guard.Group, guard.Reads) {
 	if !slices.Contains(p.cloud.GroupNames(), g.Name) {
 		return g, guard.Reads{Group: "describe group " + g.Name + ": " + fault.Gone.Error()}
 	}
@@ -139,14 +181,19 @@ func (p *ports) Beats(_ context.Context, g guard.Group) (map[string]guard.Beat, 
 	if p.cloud.TableRefuses() {
 		return nil, fmt.Errorf("get heartbeats: %w", fault.Throttled)
 	}
-	out := make(map[string]guard.Beat, len(g.Members))
-	for _, m := range g.Members {
-		out[m.ID] = guard.Beat{}
-		if b, ok := p.cloud.Heartbeat(m.ID); ok {
-			out[m.ID] = guard.Beat{
-				Found: true, At: b.Stamp, Seq: int64(b.Seq), Boot: b.Boot, Status: b.Status, Failing: b.Failing, Agent: b.Agent,
-			}
+	out := p.kept.beatsFor(len(g.Members))
+	for i := range g.Members {
+		id := g.Members[i].ID
+		b, ok := p.cloud.NewestBeat(id)
+		if !ok {
+			out[id] = guard.Beat{}
+			continue
 		}
+		failing := b.Failing
+		if p.kept == nil {
+			failing = slices.Clone(failing)
+		}
+		out[id] = guard.Beat{Found: true, At: b.Stamp, Seq: int64(b.Seq), Boot: b.Boot, Status: b.Status, Failing: failing, Agent: b.Agent}
 	}
 	return out, nil
 }
@@ -165,6 +212,9 @@ func (p *ports) Alarms(_ context.Context, names []string) map[string]guard.Alarm
 
 // Policies gives the declared layer of each group and the switch.
 func (p *ports) Policies(_ context.Context, groups []string) runner.PolicySet {
+	if known := p.kept.policySet(groups); known != nil {
+		return *known
+	}
 	set := runner.PolicySet{
 		Switch: guard.Switch{Value: p.mode, Found: true}, Defaults: guard.Layer{Name: guard.LayerDefaults}, Groups: map[string][]guard.Layer{},
 	}
@@ -174,6 +224,9 @@ func (p *ports) Policies(_ context.Context, groups []string) runner.PolicySet {
 			declared.Raw = []byte(text)
 		}
 		set.Groups[name] = []guard.Layer{declared, {Name: guard.LayerGroups + guard.EscapeName(name)}}
+	}
+	if p.kept != nil {
+		p.kept.names, p.kept.set = slices.Clone(groups), set
 	}
 	return set
 }

@@ -27,8 +27,8 @@ type Duty struct {
 	Policies map[string]string
 	// Records keeps the record of every look for [Watch.Reports].
 	Records bool
-	// Fast keeps the memory of the looks as values instead of writing it as JSON, and remembers what policies come to. It changes no look and
-	// costs less.
+	// Fast keeps the memory of the looks as values instead of writing it as JSON, and remembers what policies come to and what the simulator
+	// said of groups to which nothing has happened. It changes no look and costs less.
 	Fast bool
 }
 
@@ -58,6 +58,7 @@ func Guard(ctx context.Context, cloud *sim.Cloud, d Duty) (*Watch, error) {
 	ledger, options := memledger.New(), runner.Options{Now: cloud.Now, SweepInterval: d.SweepInterval, Concurrency: 1}
 	if d.Fast {
 		ledger, options.Resolve = memledger.NewOfValues(), new(policies).resolve
+		p.kept = new(answers)
 	}
 	r, err := runner.New(runner.Ports{
 		Fleet: p, Beats: p, Alarms: p, Policies: p, Ledger: tables{ledger, cloud}, Actor: p, Reporter: p,
