@@ -99,7 +99,8 @@ type look struct {
 }
 
 func newLook(in Input) *look {
-	k := &look{in: in, now: At(in.Now), p: &in.Policy, prev: &in.State}
+	k := &look{in: in, now: At(in.Now)}
+	k.p, k.prev = &k.in.Policy, &k.in.State
 	k.next = in.State
 	k.next.LastSweep = k.now
 	k.stepBack()

@@ -73,10 +73,10 @@ func (k *look) choose() {
 	})
 	if len(candidates) > 0 {
 		k.stuck = k.cannotReplace()
-	}
-	all := gates()
-	for _, v := range candidates {
-		k.judge(v, all)
+		all := gates()
+		for _, v := range candidates {
+			k.judge(v, all)
+		}
 	}
 	slices.SortStableFunc(k.v.Deferred, func(a, b Deferral) int { return cmp.Compare(a.Member, b.Member) })
 }

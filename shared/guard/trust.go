@@ -94,7 +94,9 @@ const blindRunMax = 3
 func (k *look) stepBack() {
 	k.next.ReleasedAt = min(k.next.ReleasedAt, k.now) // what happens from here on may begin a hold
 	if slices.ContainsFunc(k.prev.Pages, func(s PageState) bool { return s.Last > k.now }) {
-		k.prev.Pages = slices.Clone(k.prev.Pages)
+		mended := *k.prev
+		mended.Pages = slices.Clone(k.prev.Pages)
+		k.prev = &mended
 		for i := range k.prev.Pages {
 			k.prev.Pages[i].Last = min(k.prev.Pages[i].Last, k.now)
 		}
