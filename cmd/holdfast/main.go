@@ -50,7 +50,7 @@ func commands() []command {
 		{name: "demo", usage: "[--seed N] [--html FILE]", about: "build the functions and play every incident through them on the embedded AWS", run: demo},
 		{name: "status", usage: "[--json] [GROUP...]", about: "show what each group is doing; writes nothing", run: status},
 		{name: "hold", usage: "GROUP --reason TEXT", about: "ask the next sweep to hold a group until a person releases it", run: hold},
-		{name: "release", usage: "GROUP --reason TEXT", about: "ask the next sweep to release a hold without waiting for quiet; skips no limit", run: release},
+		{name: "release", usage: "GROUP --reason TEXT [--force]", about: "ask the next sweep to release a hold without waiting for quiet; skips no limit", run: release},
 		{name: "tune", usage: "[--dry-run] GROUP [KEY=VALUE...]", about: "change a group's policy, KEY= takes a key out; without settings show the policy in force",
 			more: tuneExamples(), run: tune},
 		{name: "pause", usage: "[observe | off]", about: "turn the switch for all groups to observe (or off)", run: pause},

@@ -121,6 +121,10 @@ func request(ctx context.Context, kind string, args []string, s streams) int {
 	fs := flag.NewFlagSet(kind, flag.ContinueOnError)
 	u := surroundingFlags(fs)
 	reason := fs.String("reason", "", "why, for those who read of it later; required")
+	force := new(bool)
+	if kind == guard.RequestRelease {
+		fs.BoolVar(force, "force", false, "ask also while what holds the group is still true: the request then stands until that ends; passes no limit")
+	}
 	rest, code, ok := parseMixed(fs, args, s)
 	switch {
 	case !ok:
@@ -133,8 +137,11 @@ func request(ctx context.Context, kind string, args []string, s streams) int {
 		return misused(fs, s, "want --reason TEXT")
 	}
 	return u.carryOut(ctx, kind, s, func(ctx context.Context, d *operator.Desk) (operator.Answer, error) {
-		if kind == guard.RequestHold {
+		switch {
+		case kind == guard.RequestHold:
 			return d.Hold(ctx, rest[0], *reason)
+		case *force:
+			return d.ReleaseForced(ctx, rest[0], *reason)
 		}
 		return d.Release(ctx, rest[0], *reason)
 	})

@@ -247,7 +247,7 @@ func TestACommandThatIsMisusedAsksAWSNothing(t *testing.T) {
 		{[]string{"hold"}, "want one group"},
 		{[]string{"hold", "a", "b", "--reason", "x"}, `unexpected argument "b"`},
 		{[]string{"release", "web"}, "want --reason TEXT"},
-		{[]string{"release", "web", "--force"}, "holdfast release: unknown flag --force\n"},
+		{[]string{"hold", "web", "--force"}, "holdfast hold: unknown flag --force\n"},
 		{[]string{"tune"}, "want a group"},
 		{[]string{"tune", "web", "quiet_seconds"}, `"quiet_seconds" is not KEY=VALUE`},
 		{[]string{"pause", "act"}, `unexpected argument "act"`},

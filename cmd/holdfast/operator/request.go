@@ -21,17 +21,30 @@ const sweepsMissed = 3
 // Hold asks the next sweep to hold a group until a person releases it. A group that is held so already, or for which the same was
 // asked, is left as it is.
 func (d *Desk) Hold(ctx context.Context, name, reason string) (Answer, error) {
-	return d.request(ctx, guard.RequestHold, name, reason)
+	return d.request(ctx, wish{kind: guard.RequestHold, name: name, reason: reason})
 }
 
 // Release asks the next sweep to release a group's hold. It takes the place of the quiet time and of nothing else. A group that is
-// not held is left as it is.
+// not held, or whose release is past the quiet time, is left as it is. While the last look's record has a trigger that keeps the hold, it
+// is refused: the request would stand until that ends, perhaps at night, and then skip the quiet time.
 func (d *Desk) Release(ctx context.Context, name, reason string) (Answer, error) {
-	return d.request(ctx, guard.RequestRelease, name, reason)
+	return d.request(ctx, wish{kind: guard.RequestRelease, name: name, reason: reason})
 }
 
-func (d *Desk) request(ctx context.Context, kind, name, reason string) (Answer, error) {
-	reason = strings.TrimSpace(reason)
+// ReleaseForced is Release that is not refused for a trigger: the request stands and is obeyed once the trigger ends. It passes no limit.
+func (d *Desk) ReleaseForced(ctx context.Context, name, reason string) (Answer, error) {
+	return d.request(ctx, wish{kind: guard.RequestRelease, name: name, reason: reason, force: true})
+}
+
+// wish is what a person asks for.
+type wish struct {
+	kind, name, reason string
+	force              bool
+}
+
+func (d *Desk) request(ctx context.Context, w wish) (Answer, error) {
+	kind, name := w.kind, w.name
+	reason := strings.TrimSpace(w.reason)
 	switch {
 	case d.p.Ledger == nil:
 		return Answer{}, errNoLedger
@@ -55,8 +68,14 @@ func (d *Desk) request(ctx context.Context, kind, name, reason string) (Answer, 
 		return Answer{}, refuse("the mode of %s is observe (%s) while a hold of it is in force: a sweep would take the %s as done and change nothing; end that mode first, then ask", name, f.res.Sources["mode"], kind)
 	} else if why != "" {
 		a.say("%s: %s; nothing was changed", name, why)
-		d.prospects(&a, f, kind)
+		if kind == guard.RequestHold || f.rec.State.Hold != nil {
+			d.prospects(&a, f, kind)
+		}
 		return a, nil
+	}
+	if t := d.keeps(f); kind == guard.RequestRelease && t != nil && !w.force {
+		return Answer{}, refuse("%s is held by what is still true: %s; a request to release would stand until that ends and then skip the quiet time: "+
+			"mend it first, or leave the request standing with --force", name, t.Text)
 	}
 	now := d.o.Now()
 	q := guard.Request{ID: kind + "-" + now.UTC().Format("20060102T150405Z") + "-" + d.o.NewID(), Kind: kind, Reason: reason, By: d.o.By, At: now.UTC()}
@@ -100,8 +119,22 @@ func (f *file) done(kind, reason string) string {
 		return "is not held: there is nothing to release"
 	case kind == guard.RequestRelease && h.ReleaseBy != "":
 		return fmt.Sprintf("%s has asked for the release already, it is at stage %d of %d", h.ReleaseBy, h.Stage, guard.StageResumed)
+	case kind == guard.RequestRelease && h.Stage > guard.StageQuiet:
+		return fmt.Sprintf("is being released already and past its quiet time, at stage %d of %d: there is nothing that a request could skip", h.Stage, guard.StageResumed)
 	}
 	return ""
+}
+
+// keeps is a trigger that keeps the hold from ending, as the last look recorded it; nil if none is, or if that look is too old to tell.
+func (d *Desk) keeps(f *file) *guard.Trigger {
+	if f.rec.Looked.At != f.rec.State.LastSweep || d.late(f) != "" {
+		return nil
+	}
+	i := slices.IndexFunc(f.rec.Looked.Triggers, func(t guard.Trigger) bool { return t.Prolongs })
+	if i < 0 {
+		return nil
+	}
+	return &f.rec.Looked.Triggers[i]
 }
 
 // spent says that a sweep would use a request up without effect: while observing, a hold that was made for real stays as it is.

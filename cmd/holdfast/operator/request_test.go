@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-aws/holdfast/shared/fault"
 	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/memledger"
+	"github.com/holdfast-aws/holdfast/shared/runner"
 )
 
 func TestHoldLeavesARequestForTheNextSweep(t *testing.T) {
@@ -318,4 +319,83 @@ func TestARequestIsRefusedIfItCannotBeShown(t *testing.T) {
 	r := newRig(t)
 	_, err := r.desk.Hold(t.Context(), "web", strings.Repeat("ä", 500))
 	must(t, err)
+}
+
+// holding is a look of the sweep 30 s ago, as the rig has it, that found a trigger.
+func holding(prolongs bool) runner.Looked {
+	return runner.Looked{At: before(30 * time.Second), Triggers: []guard.Trigger{
+		{Cause: guard.CauseOnset, Text: "3 members began to fail within 5m"},
+		{Cause: guard.CauseDependency, Name: "db", Text: "hard dependency db is in ALARM", Prolongs: prolongs},
+	}}
+}
+
+func TestAReleaseIsRefusedWhileWhatHoldsIsStillTrue(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		seen    runner.Looked
+		last    time.Duration
+		refused bool
+	}{
+		{"a trigger that keeps the hold", holding(true), 30 * time.Second, true},
+		{"triggers that only begin one", holding(false), 30 * time.Second, false},
+		{"nothing is true any more", runner.Looked{At: before(30 * time.Second)}, 30 * time.Second, false},
+		{"a look of an earlier sweep is no evidence", func() runner.Looked { l := holding(true); l.At = before(90 * time.Second); return l }(), 30 * time.Second, false},
+		{"a sweep four minutes ago is no evidence", func() runner.Looked { l := holding(true); l.At = before(4 * time.Minute); return l }(), 4 * time.Minute, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.held(t, nil)
+			rec, err := r.ledger.Load(t.Context(), arn("web"))
+			must(t, err)
+			rec.State.LastSweep = before(c.last)
+			r.save(t, "web", rec.State)
+			r.sawLast(t, c.seen)
+			_, err = r.desk.Release(t.Context(), "web", "why")
+			if got := errors.Is(err, operator.ErrRefused); got != c.refused {
+				t.Fatalf("refused is %v (%v), want %v", got, err, c.refused)
+			}
+			if asked := r.asked(t, "web").ID != ""; asked == c.refused {
+				t.Errorf("a request is there: %v", asked)
+			}
+			if c.refused && !(strings.Contains(err.Error(), "hard dependency db is in ALARM") && strings.Contains(err.Error(), "--force")) {
+				t.Errorf("the refusal names neither the trigger nor the way: %v", err)
+			}
+		})
+	}
+}
+
+func TestAForcedReleaseIsLeftStandingAndSaysWhatItCannotPass(t *testing.T) {
+	r := newRig(t)
+	r.held(t, nil)
+	r.sawLast(t, holding(true))
+	a, err := r.desk.ReleaseForced(t.Context(), "web", "why")
+	must(t, err)
+	if got := r.asked(t, "web"); got.Kind != guard.RequestRelease {
+		t.Errorf("request %+v", got)
+	}
+	tells(t, "lines", a.Lines, "asked for a release as sam", "a trigger that is still true", "the budget stay as they are")
+}
+
+func TestAReleaseThatIsPastItsQuietTimeHasNothingToSkip(t *testing.T) {
+	for stage := guard.StageRestore; stage <= guard.StageResumed; stage++ {
+		r := newRig(t)
+		r.held(t, func(h *guard.Hold) { h.Stage = stage })
+		for what, release := range map[string]func(context.Context, string, string) (operator.Answer, error){"plain": r.desk.Release, "forced": r.desk.ReleaseForced} {
+			a, err := release(t.Context(), "web", "why")
+			must(t, err)
+			tells(t, what, a.Lines, fmt.Sprintf("past its quiet time, at stage %d of 5", stage), "nothing was changed")
+			if r.asked(t, "web").ID != "" || a.Changed {
+				t.Errorf("stage %d, %s: a request was left", stage, what)
+			}
+		}
+	}
+}
+
+func TestAReleaseOfWhatIsNotHeldSaysNoMore(t *testing.T) {
+	r := newRig(t)
+	a, err := r.desk.Release(t.Context(), "web", "why")
+	must(t, err)
+	if len(a.Lines) != 1 {
+		t.Errorf("it says %q", a.Lines)
+	}
 }
