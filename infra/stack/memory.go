@@ -61,14 +61,11 @@ func newTable(scope constructs.Construct, id, name, sortKey string) awsdynamodb.
 	return table
 }
 
-// ModePattern is what SSM takes as the value of the one big switch, when it was created with it.
-const ModePattern = "^(act|observe|off)$"
-
 // CreateSwitch is the command that creates the one big switch. No template has it: CloudFormation writes a parameter's value again
 // whenever anything about it changes, a tag of the whole stack included, and would undo what the operator set. Until it is created
 // the switch reads as observe.
 func CreateSwitch() string {
-	return "aws ssm put-parameter --type String --name " + guard.ModeParameter + " --allowed-pattern '" + ModePattern + "' --value " + guard.ModeObserve
+	return "aws ssm put-parameter --type String --name " + guard.ModeParameter + " --allowed-pattern '" + guard.ModePattern + "' --value " + guard.ModeObserve
 }
 
 // newDefaults declares the layer that the stack owns: the next deploy overwrites what anybody else wrote there.

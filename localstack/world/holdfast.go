@@ -110,6 +110,18 @@ func (r *Region) publishAlarm(c sim.AlarmChange) {
 	}
 }
 
+// CreateSwitch creates the one big switch as a deployed Holdfast has it, or turns one that exists: SSM refuses every value but the modes.
+func (r *Region) CreateSwitch(mode string) error {
+	_, err := r.Params.PutParameter(&ssm.PutParameterInput{
+		Name: aws.String(guard.ModeParameter), Value: aws.String(mode), Type: ssmtypes.ParameterTypeString, Overwrite: aws.Bool(true),
+		AllowedPattern: aws.String(guard.ModePattern),
+	})
+	if err != nil {
+		return fmt.Errorf("create the switch %s: %w", guard.ModeParameter, err)
+	}
+	return nil
+}
+
 // PutParameter writes a parameter as a person would with put-parameter --overwrite.
 func (r *Region) PutParameter(name, value string) error {
 	_, err := r.Params.PutParameter(&ssm.PutParameterInput{

@@ -14,6 +14,9 @@ const (
 	LayerGroups   = "/holdfast/groups/"
 	// ModeParameter is the one big switch.
 	ModeParameter = "/holdfast/mode"
+	// ModePattern is the pattern with which the switch is created, so that SSM refuses every other value. Anybody who may write the
+	// switch may change its pattern too: a value is judged again when it is read.
+	ModePattern = "^(" + ModeAct + "|" + ModeObserve + "|" + ModeOff + ")$"
 )
 
 // EscapeName writes a group's name so that it can end a parameter name: a byte outside A-Z a-z 0-9 . - becomes _HH.

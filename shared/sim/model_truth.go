@@ -31,6 +31,11 @@ const (
 	FalseAlarm Kind = "false-alarm"
 )
 
+// Kinds returns what can be the matter with an instance, each of which [Cloud.Break] takes.
+func Kinds() []Kind {
+	return []Kind{FullDisk, BadPool, Hang, Freeze, Crash, Stopped, Impaired, BrokenAgent, CutOff, FalseCheck, FalseAlarm}
+}
+
 // Truth is what is really so about an instance; no AWS call tells it.
 type Truth struct {
 	// Broken is empty when nothing is wrong with the instance.
@@ -58,6 +63,11 @@ const (
 	DependencySlow DependencyState = "slow" // deep checks time out
 	DependencyDown DependencyState = "down" // deep checks answer 503
 )
+
+// DependencyStates returns the states that a dependency can have.
+func DependencyStates() []DependencyState {
+	return []DependencyState{DependencyOK, DependencySlow, DependencyDown}
+}
 
 // Beat is one heartbeat, as the agent writes it.
 type Beat struct {

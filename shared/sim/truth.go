@@ -2,6 +2,8 @@ package sim
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -11,10 +13,8 @@ func (c *Cloud) Break(id string, kind Kind) error {
 	if err != nil {
 		return err
 	}
-	switch kind {
-	case FullDisk, BadPool, Hang, Freeze, Crash, Stopped, Impaired, BrokenAgent, CutOff, FalseCheck, FalseAlarm:
-	default:
-		return fmt.Errorf("break %s by %q: %w", id, kind, ErrInvalid)
+	if !slices.Contains(Kinds(), kind) {
+		return fmt.Errorf("break %s by %q, want %s: %w", id, kind, oneOf(Kinds()), ErrInvalid)
 	}
 	if i.broken == Stopped && (kind != Stopped || i.ec2State == "terminated") {
 		return fmt.Errorf("break %s, which is stopped: %w", id, ErrInvalid)
@@ -27,6 +27,16 @@ func (c *Cloud) Break(id string, kind Kind) error {
 	c.changed(i.group)
 	c.record(Event{Group: i.group.spec.Name, Instance: id, Kind: EventBreak, Text: string(kind)})
 	return nil
+}
+
+// oneOf lists words, of which a caller may choose one.
+func oneOf[T ~string](words []T) string {
+	all := make([]string, len(words))
+	for i, w := range words {
+		all[i] = string(w)
+	}
+	last := len(all) - 1
+	return strings.Join(all[:last], ", ") + " or " + all[last]
 }
 
 // Repair ends what is wrong with an instance. A stopped, frozen or impaired machine boots again and needs its warm-up; one that EC2 took
@@ -142,10 +152,8 @@ func (c *Cloud) SetDependency(name string, state DependencyState, failShare floa
 // SetDependencyFor is SetDependency for a share of all members only, 0 to 1, such as those whose keys lie on one of several cache nodes.
 // Who they are is drawn from the seed, once for each member and dependency.
 func (c *Cloud) SetDependencyFor(name string, state DependencyState, failShare, reach float64) error {
-	switch state {
-	case DependencyOK, DependencySlow, DependencyDown:
-	default:
-		return fmt.Errorf("set dependency %q to %q: %w", name, state, ErrInvalid)
+	if !slices.Contains(DependencyStates(), state) {
+		return fmt.Errorf("set dependency %q to %q, want %s: %w", name, state, oneOf(DependencyStates()), ErrInvalid)
 	}
 	if failShare < 0 || failShare > 1 || reach < 0 || reach > 1 {
 		return fmt.Errorf("set dependency %q: fail share %v of %v, want 0..1: %w", name, failShare, reach, ErrInvalid)

@@ -120,7 +120,7 @@ func setUp(r *world.Region, in sim.Incident, o Options) error {
 	if mode == "" {
 		mode = guard.ModeAct
 	}
-	if err := r.PutParameter(guard.ModeParameter, mode); err != nil {
+	if err := r.CreateSwitch(mode); err != nil {
 		return err
 	}
 	if err := r.Declare(in.Group, policy); err != nil {

@@ -15,6 +15,8 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/holdfast-aws/holdfast/localstack/world"
@@ -54,7 +56,7 @@ func parse(args []string) (settings, error) {
 	fs.StringVar(&s.listen, "listen", "127.0.0.1:4599", "address on loopback; port 0 takes a free one")
 	fs.StringVar(&s.incident, "incident", "single-broken", "whose fleet to seed and which incident to play; empty seeds nothing")
 	fs.Float64Var(&s.speed, "speed", 60, "seconds of the world in a second; 0 leaves the clock to POST /_world/time")
-	fs.StringVar(&s.mode, "mode", guard.ModeObserve, "/holdfast/mode")
+	fs.StringVar(&s.mode, "mode", guard.ModeObserve, "act, observe or off: /holdfast/mode at the beginning")
 	fs.StringVar(&s.sweep, "sweep", "", "sweep function to put on watch, built with the tags lambda.norpc,holdfast_world")
 	fs.StringVar(&s.alarm, "alarm", "", "alarm function to put on watch, built the same way")
 	fs.Uint64Var(&s.seed, "seed", 1, "seed of every random draw")
@@ -63,6 +65,9 @@ func parse(args []string) (settings, error) {
 	}
 	if fs.NArg() > 0 {
 		return s, fmt.Errorf("unexpected %q", fs.Arg(0))
+	}
+	if modes := []string{guard.ModeAct, guard.ModeObserve, guard.ModeOff}; !slices.Contains(modes, s.mode) {
+		return s, fmt.Errorf("mode %q, want %s", s.mode, strings.Join(modes, ", "))
 	}
 	if math.IsNaN(s.speed) || s.speed < 0 || s.speed > 3600 {
 		return s, fmt.Errorf("speed %v, want 0 to 3600", s.speed)
@@ -111,7 +116,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 // seed creates the incident's fleet and plans its script.
 func seed(r *world.Region, s settings) error {
-	if err := r.PutParameter(guard.ModeParameter, s.mode); err != nil {
+	if err := r.CreateSwitch(s.mode); err != nil {
 		return err
 	}
 	if s.incident == "" {
@@ -153,6 +158,15 @@ func watch(ctx context.Context, r *world.Region, s settings, url string) error {
 	return nil
 }
 
+// words lists the words of a kind for the greeting.
+func words[T ~string](all []T) string {
+	var out []string
+	for _, w := range all {
+		out = append(out, string(w))
+	}
+	return strings.Join(out, ", ")
+}
+
 // greeting tells how to reach the world and what it does by itself.
 func greeting(url string, s settings, start time.Time) string {
 	pace := fmt.Sprintf("its time, %v times as fast as yours", s.speed)
@@ -176,9 +190,11 @@ its clock starts at %[3]s, whatever yours says: holdfast status goes by yours an
   curl -s %[1]s/_world/notices                                # what Holdfast told people
   curl -s -d '{"advance":"5m"}' %[1]s/_world/time
   curl -s -d '{"instance":"i-…","kind":"full-disk"}' %[1]s/_world/break
-  curl -s -d '{"name":"authorization","state":"slow","fail_share":0.3}' %[1]s/_world/dependency
+      # kinds: %[9]s
+  curl -s -d '{"name":"authorization","state":"slow","fail_share":0.3}' %[1]s/_world/dependency   # states: %[10]s
   curl -s -X PUT -d '[{"operation":"autoscaling:*","throttle":0.3}]' %[1]s/_world/faults
-`, url, pace, start.Format(time.RFC3339), watch, config.EnvStateTable, world.StateTable, config.EnvHeartbeatTable, world.HeartbeatTable)
+`, url, pace, start.Format(time.RFC3339), watch, config.EnvStateTable, world.StateTable, config.EnvHeartbeatTable, world.HeartbeatTable,
+		words(sim.Kinds()), words(sim.DependencyStates()))
 }
 
 // live moves the clock until ctx ends.

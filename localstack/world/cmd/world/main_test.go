@@ -148,6 +148,50 @@ func TestWrongOrdersAreRefused(t *testing.T) {
 	}
 }
 
+func TestAnUnknownKindOrStateIsToldWithThoseThereAre(t *testing.T) {
+	url, greeting := greeted(t, "--speed", "0", "--incident", "single-broken")
+	var all []sim.Sample
+	if err := json.Unmarshal([]byte(get(t, url+"/_world/groups")), &all); err != nil || len(all) != 1 {
+		t.Fatalf("%v, %d groups", err, len(all))
+	}
+	kinds := "full-disk, bad-pool, hang, freeze, crash, stopped, impaired, broken-agent, cut-off, false-check"
+	for _, c := range []struct{ path, body, says string }{
+		{"break", fmt.Sprintf(`{"instance":%q,"kind":"gremlins"}`, all[0].Members[0].ID), `by "gremlins", want ` + kinds + " or false-alarm"},
+		{"dependency", `{"name":"db","state":"tired"}`, `to "tired", want ok, slow or down`},
+	} {
+		if code, text := post(t, url+"/_world/"+c.path, c.body); code != http.StatusBadRequest || !strings.Contains(text, c.says) {
+			t.Errorf("%s: %d %q, want %q", c.path, code, text, c.says)
+		}
+	}
+	for _, want := range []string{"kinds: " + kinds + ", false-alarm\n", "states: ok, slow, down\n"} {
+		if !strings.Contains(greeting, want) {
+			t.Errorf("the greeting does not say %q:\n%s", want, greeting)
+		}
+	}
+}
+
+func TestTheSwitchTakesNoValueThatIsNoMode(t *testing.T) {
+	url := served(t, "--speed", "0", "--incident", "")
+	for value, want := range map[string]string{"act": "", "off": "", "on": "ParameterPatternMismatchException", "observe ": "ParameterPatternMismatchException"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(fmt.Sprintf(`{"Name":"/holdfast/mode","Value":%q,"Overwrite":true}`, value)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/x-amz-json-1.1")
+		req.Header.Set("X-Amz-Target", "AmazonSSM.PutParameter")
+		req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=local/20261130/us-east-1/ssm/aws4_request, SignedHeaders=host, Signature=0")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if err != nil || (want == "") != (res.StatusCode == http.StatusOK) || !strings.Contains(string(text), want) {
+			t.Errorf("%q: %d %s %v, want %q", value, res.StatusCode, text, err, want)
+		}
+	}
+}
+
 func TestTheClockRunsByItself(t *testing.T) {
 	url := served(t, "--speed", "3600")
 	begin := get(t, url+"/_world/clock")
@@ -167,6 +211,7 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		{[]string{"--listen", "example.com:1"}, "loopback"},
 		{[]string{"--listen", "4599"}, "listen"},
 		{[]string{"--speed", "-1"}, "speed"},
+		{[]string{"--mode", "on"}, `mode "on", want act, observe, off`},
 		{[]string{"--speed", "NaN"}, "speed"},
 		{[]string{"--incident", "flood", "--listen", "127.0.0.1:0"}, "no incident"},
 		{[]string{"more"}, "unexpected"},
