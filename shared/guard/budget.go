@@ -201,8 +201,8 @@ func (k *look) failedInARow() int {
 // converge holds the group when replacements in a row did not serve: replacing more is useless.
 func (k *look) converge() {
 	if n := k.failedInARow(); n >= k.p.ConvergeFailures {
-		k.trigger(Trigger{Cause: CauseNotConverging, Have: n, Limit: k.p.ConvergeFailures, Text: "the last replacements did not come to serve: " + plural(n, "replacement") + " in a row"})
-		k.page(Page{Key: PageNotConverging, Urgent: true, Text: plural(n, "replacement") + " in a row did not come to serve: repair is useless until the launch template, the image or the application is mended; a person ends this with holdfast release"})
+		k.trigger(Trigger{Cause: CauseNotConverging, Have: n, Limit: k.p.ConvergeFailures, Text: "the last replacements did not come to serve: " + Counted(n, "replacement") + " in a row"})
+		k.page(Page{Key: PageNotConverging, Urgent: true, Text: Counted(n, "replacement") + " in a row did not come to serve: repair is useless until the launch template, the image or the application is mended; a person ends this with holdfast release"})
 	}
 }
 

@@ -132,7 +132,7 @@ func (k *look) clusterLasts(h *Hold) bool {
 		}
 	}
 	if left > 0 {
-		k.note("the hold waits for %d members that began to fail together and are still bad", left)
+		k.note("the hold waits for %s that began to fail together and %s still bad", Counted(left, "member"), are(left))
 	}
 	return left > 0
 }
@@ -175,7 +175,7 @@ func (k *look) stepResume(h *Hold) {
 	marked, spent := k.stillUnhealthy()
 	left := k.budgetLeft(spent)
 	if marked > left {
-		k.page(Page{Key: PageResumeBlocked, Urgent: true, Text: fmt.Sprintf("%d members are still Unhealthy to Auto Scaling and the budget left is %d: resuming ReplaceUnhealthy would replace them at once, so the hold stays", marked, left)})
+		k.page(Page{Key: PageResumeBlocked, Urgent: true, Text: fmt.Sprintf("%s %s still Unhealthy to Auto Scaling and the budget left is %d: resuming ReplaceUnhealthy would replace them at once, so the hold stays", Counted(marked, "member"), are(marked), left)})
 		return
 	}
 	k.enter(h, StageResumed)
@@ -308,6 +308,6 @@ func (k *look) watch() {
 		}
 	}
 	if n > w.Budget {
-		k.trigger(Trigger{Cause: CauseBacklog, Have: n, Limit: w.Budget, Text: fmt.Sprintf("%d members were terminated for health since the release, the budget was %d", n, w.Budget)})
+		k.trigger(Trigger{Cause: CauseBacklog, Have: n, Limit: w.Budget, Text: fmt.Sprintf("%s %s terminated for health since the release, the budget was %d", Counted(n, "member"), were(n), w.Budget)})
 	}
 }

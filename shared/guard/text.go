@@ -45,10 +45,25 @@ func (k *look) note(format string, args ...any) {
 	k.v.Notes = append(k.v.Notes, fmt.Sprintf(format, args...))
 }
 
-// plural prints a count with its noun.
-func plural(n int, noun string) string {
+// Counted prints a count with its noun, which takes an s in the plural.
+func Counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// are and were are the verb of a count.
+func are(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
 }

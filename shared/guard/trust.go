@@ -42,10 +42,10 @@ func (k *look) listen() {
 	case used == 0 && never == 0:
 	case used >= never:
 		k.silentKey = PageHeartbeatPath
-		k.blindWhy = append(k.blindWhy, fmt.Sprintf("%d members that used to beat are silent and %d of %d beat", used, speaking, total))
+		k.blindWhy = append(k.blindWhy, fmt.Sprintf("%s that used to beat %s silent and %d of %d beat", Counted(used, "member"), are(used), speaking, total))
 	default:
 		k.silentKey = PageHeartbeatCoverage
-		k.blindWhy = append(k.blindWhy, fmt.Sprintf("%d members never sent a heartbeat and %d of %d beat", never, speaking, total))
+		k.blindWhy = append(k.blindWhy, fmt.Sprintf("%s never sent a heartbeat and %d of %d beat", Counted(never, "member"), speaking, total))
 	}
 }
 
