@@ -1,6 +1,9 @@
 package guard
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Policy is the effective policy of one group. Units, ranges, built-in values and meanings stand once, in keys.
 // Resolve makes it; the zero value is not valid.
@@ -121,10 +124,7 @@ func wordKey(name string, words []string, field func(*Policy) *string, meaning s
 
 // Keys are all policy keys in the order of the documentation.
 func Keys() []Key {
-	out := append(shapeKeys(), diagnosisKeys()...)
-	out = append(out, correlationKeys()...)
-	out = append(out, budgetKeys()...)
-	return append(out, holdKeys()...)
+	return slices.Concat(shapeKeys(), diagnosisKeys(), correlationKeys(), budgetKeys(), holdKeys())
 }
 
 func shapeKeys() []Key {

@@ -67,9 +67,12 @@ type Resolution struct {
 }
 
 // Defaults is the built-in policy.
-func Defaults() Policy {
+func Defaults() Policy { return defaultsOf(Keys()) }
+
+func defaultsOf(keys []Key) Policy {
 	p := Policy{HoldProcesses: builtInHoldProcesses()}
-	for _, k := range Keys() {
+	for i := range keys {
+		k := &keys[i]
 		if !k.list {
 			raw := json.RawMessage(k.Default)
 			if k.word != nil {
@@ -86,10 +89,12 @@ func Defaults() Policy {
 // Resolve lays the layers over the built-in values, the later ones on top, and bounds the mode by the switch. An invalid layer
 // is replaced by its last good content, else left out; a readable, more restrictive mode in it still applies.
 func Resolve(layers []Layer, sw Switch) Resolution {
-	r := Resolution{Policy: Defaults(), Sources: map[string]string{}, Good: map[string][]byte{}}
-	keys := keysByName()
-	for name := range keys {
-		r.Sources[name] = LayerBuiltIn
+	all := Keys()
+	r := Resolution{Policy: defaultsOf(all), Sources: make(map[string]string, len(all)), Good: map[string][]byte{}}
+	keys := make(map[string]*Key, len(all))
+	for i := range all {
+		keys[all[i].Name] = &all[i]
+		r.Sources[all[i].Name] = LayerBuiltIn
 	}
 	strictest, from := "", ""
 	for _, l := range layers {
@@ -105,7 +110,7 @@ func Resolve(layers []Layer, sw Switch) Resolution {
 }
 
 // lay puts one layer on; it returns the mode that an invalid layer still asks for.
-func (r *Resolution) lay(l Layer, keys map[string]Key) (mode string) {
+func (r *Resolution) lay(l Layer, keys map[string]*Key) (mode string) {
 	content := l.LastGood
 	switch {
 	case l.ReadError != "":
@@ -146,7 +151,7 @@ func inForce(l Layer) string {
 
 // overlay puts a decoded layer over the policy if the relations between keys still hold; otherwise it changes nothing and
 // returns the relation that does not.
-func (r *Resolution) overlay(d document, keys map[string]Key) string {
+func (r *Resolution) overlay(d document, keys map[string]*Key) string {
 	next := r.Policy
 	for _, name := range sortedNames(d.values) {
 		if err := keys[name].apply(&next, d.values[name]); err != nil {
@@ -164,7 +169,7 @@ func (r *Resolution) overlay(d document, keys map[string]Key) string {
 }
 
 // readableMode is the mode that stands in an invalid layer, or "".
-func readableMode(d document, keys map[string]Key) string {
+func readableMode(d document, keys map[string]*Key) string {
 	var p Policy
 	raw, ok := d.values["mode"]
 	if !ok || keys["mode"].apply(&p, raw) != nil {
