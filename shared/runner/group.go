@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -113,13 +114,33 @@ func (j *job) write(v *guard.Verdict) error {
 	return nil
 }
 
+// keepsGood says that the last good contents of a record are those of this look.
+func (j *job) keepsGood(kept map[string][]byte) bool {
+	if kept == nil {
+		return false
+	}
+	n := 0
+	for layer, content := range j.res.Good {
+		if layer != guard.LayerDefaults {
+			old, known := kept[layer]
+			if !known || !bytes.Equal(old, content) {
+				return false
+			}
+			n++
+		}
+	}
+	return n == len(kept)
+}
+
 func (j *job) record(state guard.State) Record {
 	rec := j.rec
 	rec.State, rec.Looked = state, j.looked
-	rec.LastGood = map[string][]byte{}
-	for layer, content := range j.res.Good {
-		if layer != guard.LayerDefaults {
-			rec.LastGood[layer] = content
+	if !j.keepsGood(rec.LastGood) {
+		rec.LastGood = map[string][]byte{}
+		for layer, content := range j.res.Good {
+			if layer != guard.LayerDefaults {
+				rec.LastGood[layer] = content
+			}
 		}
 	}
 	return rec

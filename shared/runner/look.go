@@ -35,14 +35,13 @@ func (j *job) beats(ctx context.Context, in *guard.Input) {
 	if err != nil {
 		in.Reads.Heartbeats = err.Error()
 	}
-	members := make([]guard.Member, len(in.Group.Members))
-	copy(members, in.Group.Members)
+	read := in.Group.Members // what a port gave is the port's
+	members := make([]guard.Member, len(read))
+	copy(members, read)
 	for i := range members {
-		b, ok := beats[members[i].ID]
-		if !ok {
-			b.Unreadable = true
-		}
-		members[i].Beat = b
+		m := &members[i]
+		b, ok := beats[m.ID]
+		m.Beat, m.Beat.Unreadable = b, b.Unreadable || !ok
 	}
 	in.Group.Members = members
 }

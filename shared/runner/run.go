@@ -174,20 +174,23 @@ func (r *Runner) workContext(ctx context.Context) (context.Context, context.Canc
 
 // Shard is the shard of a group: its ARN's FNV-1a hash modulo shards.
 func Shard(arn string, shards int) int {
+	if shards <= 1 {
+		return 0
+	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(arn)) // a hash never fails
-	return int(uint64(h.Sum32()) % uint64(max(1, shards)))
+	return int(uint64(h.Sum32()) % uint64(shards))
 }
 
 func chosen(all []guard.Group, req Request) []guard.Group {
-	var out []guard.Group
-	for _, g := range all {
+	left := func(g guard.Group) bool {
 		ofShard := (len(req.Groups) == 0 || len(req.Alarms) > 0) && Shard(g.ARN, req.Shards) == req.Shard
-		if ofShard || slices.Contains(req.Groups, g.Name) {
-			out = append(out, g)
-		}
+		return !ofShard && !slices.Contains(req.Groups, g.Name)
 	}
-	return out
+	if !slices.ContainsFunc(all, left) {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), left)
 }
 
 // inTurn starts each minute with another group, so that a deadline that cuts a run short does not leave out the same ones again and
@@ -255,9 +258,12 @@ func (s *sweep) lookups(groups []guard.Group) {
 	}
 	set := s.p.Policies.Policies(s.work, names)
 	s.region.policies(set)
-	for _, g := range groups {
-		j := &job{sweep: s, base: g, layers: append([]guard.Layer{set.Defaults}, set.Groups[g.Name]...)}
-		j.report = Report{Run: s.req.Run, Trigger: s.req.Trigger, At: s.start, Group: g.Name, ARN: g.ARN}
+	s.jobs = make([]*job, 0, len(groups))
+	for i := range groups {
+		g := &groups[i]
+		of := set.Groups[g.Name]
+		j := &job{sweep: s, base: *g, layers: append(append(make([]guard.Layer, 0, 1+len(of)), set.Defaults), of...)}
+		j.report.Run, j.report.Trigger, j.report.At, j.report.Group, j.report.ARN = s.req.Run, s.req.Trigger, s.start, g.Name, g.ARN
 		s.jobs = append(s.jobs, j)
 	}
 }
@@ -358,7 +364,7 @@ func (j *job) load() {
 }
 
 func (j *job) resolve() {
-	layers := slices.Clone(j.layers)
+	layers := j.layers // the job's own, as are their last good contents
 	defaults, sw := j.region.lastGood()
 	for i := range layers {
 		if layers[i].Name == guard.LayerDefaults {

@@ -55,7 +55,7 @@ func nameOf(arn string) string {
 }
 
 func (s *sweep) summary() Summary {
-	out := Summary{Run: s.req.Run, Groups: []GroupResult{}}
+	out := Summary{Run: s.req.Run, Groups: make([]GroupResult, 0, len(s.jobs)+len(s.extra))}
 	for _, j := range s.jobs {
 		out.Looked++
 		if j.lostRace || j.overtaken {

@@ -23,7 +23,7 @@ func (p *policies) resolve(layers []guard.Layer, sw guard.Switch) guard.Resoluti
 		}
 	}
 	res := guard.Resolve(layers, sw)
-	p.known = append(p.known, laid{layers, sw, res})
+	p.known = append(p.known, laid{slices.Clone(layers), sw, res})
 	return res
 }
 
