@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-aws/holdfast/shared/audit"
 	"github.com/holdfast-aws/holdfast/shared/audit/collect"
 	"github.com/holdfast-aws/holdfast/shared/audit/template"
+	"github.com/holdfast-aws/holdfast/shared/guard"
 )
 
 // read reads the account, the dump or the templates that the flags name.
@@ -89,7 +90,7 @@ func readTemplates(paths []string) (audit.Account, error) {
 // them; names stay as they are, and so do ids of AWS, which mean the same resource in every file.
 func joinTemplates(all []audit.Account) audit.Account {
 	out := audit.Account{
-		Format: audit.Format, Source: fmt.Sprintf("%d templates", len(all)), Static: true,
+		Format: audit.Format, Source: guard.Counted(len(all), "template"), Static: true,
 		Groups: []audit.Group{}, TargetGroups: []audit.TargetGroup{}, Alarms: []audit.Alarm{},
 	}
 	for _, one := range all {

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 
 	"github.com/holdfast-aws/holdfast/shared/audit/collect"
+	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/sim/gameday"
 	"github.com/holdfast-aws/holdfast/shared/sim/gameday/tradeoff"
 )
@@ -49,7 +50,7 @@ func playDefaults(ctx context.Context, args []string, s streams) int {
 	}
 	tell := func(w io.Writer) error {
 		var page bytes.Buffer
-		fmt.Fprintf(&page, defaultsHead, *seeds, *first, len(gameday.Days()))
+		fmt.Fprintf(&page, defaultsHead, guard.Counted(int(*seeds), "seed"), *first, guard.Counted(len(gameday.Days()), "day"))
 		if err := tradeoff.WriteMarkdown(&page, tables); err != nil {
 			return err
 		}
@@ -71,7 +72,7 @@ func playDefaults(ctx context.Context, args []string, s streams) int {
 const defaultsHead = `<!-- Made by "make defaults": change it there. -->
 # How the defaults sit
 
-%d seeds from %d on, %d days, each played twice: on EC2 health checks, and beside the day's own. One key is set to another value in every group, everything else is built
+%s from %d on, %s, each played twice: on EC2 health checks, and beside the day's own. One key is set to another value in every group, everything else is built
 in; the built-in value is bold. Figures are sums over all plays. A person on call does what the page asks for five minutes after the cause was corrected.
 
 - healthy lost: members terminated for a health reason although nothing was wrong with them

@@ -18,6 +18,7 @@ import (
 	"github.com/holdfast-aws/holdfast/cmd/holdfast/picture"
 	"github.com/holdfast-aws/holdfast/localstack/world"
 	"github.com/holdfast-aws/holdfast/localstack/world/stage"
+	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/sim"
 	"github.com/holdfast-aws/holdfast/shared/sim/drive"
 )
@@ -89,7 +90,7 @@ func judgeDemo(cases []picture.Case, s streams) int {
 	if text := picture.Contrast(cases); text != "" {
 		say(s.out, "%s\n", text)
 	}
-	say(s.out, "the promise was kept in %d incidents: Holdfast lost no healthy member, replaced the one that broke alone, and held still while many failed together\n", len(cases))
+	say(s.out, "the promise was kept in %s: Holdfast lost no healthy member, replaced the one that broke alone, and held still while many failed together\n", guard.Counted(len(cases), "incident"))
 	return exitOK
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/scenario"
 )
 
@@ -107,7 +108,7 @@ func (t *teller) end() error {
 	if t.json {
 		return nil
 	}
-	return t.line(scenario.Counted(t.files, "file") + ", " + scenario.Counted(t.looks, "look") + ", " + scenario.Met(t.failures))
+	return t.line(guard.Counted(t.files, "file") + ", " + guard.Counted(t.looks, "look") + ", " + scenario.Met(t.failures))
 }
 
 func (t *teller) line(text string) error {

@@ -161,7 +161,7 @@ func stated(d time.Duration) string {
 
 // writeBeats prints the cost of heartbeats at the chosen interval and, to compare, at a few others.
 func writeBeats(b *strings.Builder, beats timing.Beats, p timing.Prices) {
-	fmt.Fprintf(b, "\nheartbeats of %d instances, 30 days, $%g per million writes and $%g per million reads;\n", beats.Instances, p.Writes, p.Reads)
+	fmt.Fprintf(b, "\nheartbeats of %s, 30 days, $%g per million writes and $%g per million reads;\n", guard.Counted(beats.Instances, "instance"), p.Writes, p.Reads)
 	fmt.Fprintf(b, "provisioned $%g and $%g per unit and hour, %.0f %% used:\n", p.WriteUnit, p.ReadUnit, 100*timing.Utilization)
 	intervals := []time.Duration{5 * time.Second, 10 * time.Second, 15 * time.Second, 20 * time.Second, 30 * time.Second, beats.Every}
 	slices.Sort(intervals)

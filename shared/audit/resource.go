@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/timing"
 )
 
@@ -88,7 +89,7 @@ func (c StatusCheck) selector() string {
 	if c.TagKey != "" {
 		return fmt.Sprintf("tag %s = %s", c.TagKey, c.TagValue)
 	}
-	return plural(len(c.Instances), "instance") + " by id"
+	return guard.Counted(len(c.Instances), "instance") + " by id"
 }
 
 // part tells the association from others of the same check. Instances that are named by id come and go, and stand together.
@@ -135,11 +136,3 @@ func (v *view) titles(ids []string) string {
 
 // sorted is the list in order, each once.
 func sorted(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
-
-// plural writes a number with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return fmt.Sprintf("%d %s", n, noun)
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

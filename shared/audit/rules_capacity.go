@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/timing"
 )
 
@@ -132,7 +133,7 @@ func checkProtection(v *view) []Finding {
 			saw = append(saw, "new members are protected from scale-in")
 		}
 		if protected > 0 {
-			saw = append(saw, fmt.Sprintf("%d of %s protected", protected, plural(len(g.Members), "member")))
+			saw = append(saw, fmt.Sprintf("%d of %s protected", protected, guard.Counted(len(g.Members), "member")))
 		}
 		if len(saw) == 0 {
 			continue

@@ -3,6 +3,8 @@ package audit
 import (
 	"fmt"
 	"strings"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
 )
 
 // guarding are the rules about what Holdfast itself needs.
@@ -76,7 +78,7 @@ func (b beats) String() string {
 	if len(b.names) > shown {
 		text += fmt.Sprintf(" and %d more", len(b.names)-shown)
 	}
-	return fmt.Sprintf("%s in service, %d with a heartbeat row, without: %s", plural(b.members, "member"), b.beating, text)
+	return fmt.Sprintf("%s in service, %d with a heartbeat row, without: %s", guard.Counted(b.members, "member"), b.beating, text)
 }
 
 func (v *view) beats(g *Group) beats {

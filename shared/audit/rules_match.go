@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
 )
 
 // matching are the rules about which answers count as healthy, and about target groups that do not fit each other or nobody.
@@ -85,7 +87,7 @@ func checkRedirects(v *view) []Finding {
 		failing, reason := t.redirected()
 		switch {
 		case failing > 0:
-			f := t.finding(fmt.Sprintf("%s: %s", plural(failing, "target"), reason), "a code from 300 to 399 is a redirect, and takes them out")
+			f := t.finding(fmt.Sprintf("%s: %s", guard.Counted(failing, "target"), reason), "a code from 300 to 399 is a redirect, and takes them out")
 			f.Severity = High
 			out = append(out, f)
 		case ok && accepts(codesOf(matcher), 300, 399):
@@ -193,9 +195,9 @@ func checkNotUsed(v *view) []Finding {
 		}
 		switch {
 		case t.LoadBalancers != nil && len(t.LoadBalancers) == 0 && total > 0:
-			out = append(out, t.finding("no load balancer uses it; "+plural(total, "registered target"), ""))
+			out = append(out, t.finding("no load balancer uses it; "+guard.Counted(total, "registered target"), ""))
 		case unused > 0:
-			out = append(out, t.finding(fmt.Sprintf("%d of %s are unused, Target.NotInUse", unused, plural(total, "target")), ""))
+			out = append(out, t.finding(fmt.Sprintf("%d of %s are unused, Target.NotInUse", unused, guard.Counted(total, "target")), ""))
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/timing"
 )
 
@@ -108,7 +109,7 @@ func checkDNS(v *view) []Finding {
 func floor(count, percent *int) string {
 	var parts []string
 	if count != nil && *count > 0 {
-		parts = append(parts, plural(*count, "target"))
+		parts = append(parts, guard.Counted(*count, "target"))
 	}
 	if percent != nil && *percent > 0 {
 		parts = append(parts, fmt.Sprintf("%d %%", *percent))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
 )
 
 // Limits of ages. A suspension, or an alarm without data, may belong to work in progress for a day; an alarm is first evaluated within
@@ -78,11 +80,11 @@ func checkSuspensions(v *view) []Finding {
 func ageText(age time.Duration) string {
 	switch {
 	case age >= 48*time.Hour:
-		return plural(int(age/(24*time.Hour)), "day")
+		return guard.Counted(int(age/(24*time.Hour)), "day")
 	case age >= time.Hour:
-		return plural(int(age/time.Hour), "hour")
+		return guard.Counted(int(age/time.Hour), "hour")
 	}
-	return plural(int(age/time.Minute), "minute")
+	return guard.Counted(int(age/time.Minute), "minute")
 }
 
 func launchesFail() Rule {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/timing"
 )
 
@@ -273,7 +274,7 @@ func checkStatusChecks(v *view) []Finding {
 		var sums []string
 		if c.Failures != nil && c.Seconds != nil {
 			every := time.Duration(*c.Seconds) * time.Second
-			sums = append(sums, fmt.Sprintf("%d failures x %s = %s until replacement", *c.Failures, every, time.Duration(*c.Failures)*every))
+			sums = append(sums, fmt.Sprintf("%s x %s = %s until replacement", guard.Counted(*c.Failures, "failure"), every, time.Duration(*c.Failures)*every))
 		}
 		for _, p := range timing.PathProblems(c.Path) {
 			if c.Path != "" {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
 )
 
 // WriteJSON writes one JSON object a sweep, one a line.
@@ -70,7 +72,7 @@ func (r Result) Failures() int {
 }
 
 func (r Result) verdict() string {
-	return r.Scenario.Name + ": " + Counted(len(r.Sweeps), "look") + ", " + Met(r.Failures()) + "\n"
+	return r.Scenario.Name + ": " + guard.Counted(len(r.Sweeps), "look") + ", " + Met(r.Failures()) + "\n"
 }
 
 // Met says how many expectations were not met.
@@ -78,15 +80,7 @@ func Met(failures int) string {
 	if failures == 0 {
 		return "every expectation met"
 	}
-	return Counted(failures, "expectation") + " not met"
-}
-
-// Counted is a number of things; a name takes an s in the plural.
-func Counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return guard.Counted(failures, "expectation") + " not met"
 }
 
 // folder writes looks and holds back those that are the same as the one before at their group.

@@ -136,7 +136,7 @@ func (d *Desk) ceilings(f *file, p guard.Policy, settings []Setting) error {
 	} {
 		set := slices.ContainsFunc(settings, func(s Setting) bool { return s.Key == c.key && s.Raw != nil })
 		if set && c.have > c.limit {
-			return refuse("%s: %d is above the compiled ceiling of %d for this group of %d members; nothing was written", c.key, c.have, c.limit, len(f.group.Members))
+			return refuse("%s: %d is above the compiled ceiling of %d for this group of %s; nothing was written", c.key, c.have, c.limit, guard.Counted(len(f.group.Members), "member"))
 		}
 	}
 	return nil

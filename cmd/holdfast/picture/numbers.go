@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
 )
 
 // Column is the heading of a column of numbers, in two lines where there is little room.
@@ -74,7 +76,7 @@ func harmOf(label string, cases []Case) string {
 				continue
 			}
 			if n := r.Story.Stats.HealthyTerminated; n > 0 {
-				return fmt.Sprintf("lost %d healthy members in %s", n, c.Name)
+				return "lost " + guard.Counted(n, "healthy member") + " in " + c.Name
 			}
 			if n := len(r.Story.Broken()) - r.Story.Stats.BrokenTerminated; n > 0 {
 				return fmt.Sprintf("left %d broken in place in %s", n, c.Name)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-aws/holdfast/shared/audit"
 	"github.com/holdfast-aws/holdfast/shared/audit/report"
+	"github.com/holdfast-aws/holdfast/shared/guard"
 )
 
 // listMax is how many findings of each list a digest names; it counts the others.
@@ -35,10 +36,10 @@ func Digest(c Changes, r audit.Report) string {
 		return fmt.Sprintf("%s, %s %s: %s", g.Rule, g.Kind, g.title(), titles[g.Rule])
 	})
 	if len(c.Kept) > 0 {
-		fmt.Fprintf(&b, "%s could not be judged again, because something was not read.\n", plural(len(c.Kept), "earlier finding"))
+		fmt.Fprintf(&b, "%s could not be judged again, because something was not read.\n", guard.Counted(len(c.Kept), "earlier finding"))
 	}
 	if n := len(r.Unread); n > 0 {
-		fmt.Fprintf(&b, "Not read: %s.\n", plural(n, "thing"))
+		fmt.Fprintf(&b, "Not read: %s.\n", guard.Counted(n, "thing"))
 	}
 	for _, note := range c.Notes {
 		b.WriteString(oneLine(note) + "\n")
@@ -77,16 +78,9 @@ func found(all []audit.Finding) string {
 			parts = append(parts, fmt.Sprintf("%d %s", count[s], s))
 		}
 	}
-	return plural(len(all), "finding") + ", " + strings.Join(parts, ", ")
+	return guard.Counted(len(all), "finding") + ", " + strings.Join(parts, ", ")
 }
 
 func severities() []audit.Severity {
 	return []audit.Severity{audit.Critical, audit.High, audit.Medium, audit.Low}
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

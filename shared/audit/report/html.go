@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-aws/holdfast/shared/audit"
+	"github.com/holdfast-aws/holdfast/shared/guard"
 )
 
 //go:embed page.html
@@ -77,7 +78,7 @@ func HTML(w io.Writer, r audit.Report) error {
 		return fmt.Errorf("parse page: %w", err)
 	}
 	p := page{
-		Title: visible(title(r)), When: when(r.At), Headline: Headline(r), Groups: plural(r.Groups, "group"), TargetGroups: plural(r.TargetGroups, "target group"),
+		Title: visible(title(r)), When: when(r.At), Headline: Headline(r), Groups: guard.Counted(r.Groups, "group"), TargetGroups: guard.Counted(r.TargetGroups, "target group"),
 		Style: template.CSS(styleText), Script: template.JS(scriptText), Policy: policy(),
 	}
 	open, accepted := split(r.Findings)

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/holdfast-aws/holdfast/shared/audit"
+	"github.com/holdfast-aws/holdfast/shared/guard"
 )
 
 // severities are all, worst first.
@@ -110,17 +111,10 @@ func Headline(r audit.Report) string {
 	case groups == 0:
 		return ""
 	case hit == 0:
-		return fmt.Sprintf("In %s in which every target is unhealthy, none of %s would terminate a healthy member.", duration(longest), plural(groups, "group"))
+		return fmt.Sprintf("In %s in which every target is unhealthy, none of %s would terminate a healthy member.", duration(longest), guard.Counted(groups, "group"))
 	}
 	return fmt.Sprintf("In %s in which every target is unhealthy, %d of %s would terminate healthy members: %s, with %s members in service. With Holdfast: %d.",
-		duration(longest), hit, plural(groups, "group"), plural(alone, "termination"), strconv.Itoa(members), held)
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+		duration(longest), hit, guard.Counted(groups, "group"), guard.Counted(alone, "termination"), strconv.Itoa(members), held)
 }
 
 // duration writes seconds as people say them.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/holdfast-aws/holdfast/shared/audit"
+	"github.com/holdfast-aws/holdfast/shared/guard"
 )
 
 // Ways of fixing a finding, for TextOptions.
@@ -103,7 +104,7 @@ func (t *texter) head(r audit.Report, open []audit.Finding, accepted int) {
 	if at := when(r.At); at != "" {
 		first += " at " + at
 	}
-	t.line(0, "", fmt.Sprintf("%s: %s, %s.", first, plural(r.Groups, "group"), plural(r.TargetGroups, "target group")))
+	t.line(0, "", fmt.Sprintf("%s: %s, %s.", first, guard.Counted(r.Groups, "group"), guard.Counted(r.TargetGroups, "target group")))
 	n := counts(open)
 	unread, atDefault := splitUnread(r.Unread)
 	var parts []string

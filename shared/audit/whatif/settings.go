@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/audit"
+	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/sim"
 	"github.com/holdfast-aws/holdfast/shared/timing"
 )
@@ -88,7 +89,7 @@ func settingsOf(g audit.Group, targets map[string]audit.TargetGroup, checks []au
 		r.say("application status check %s replaces what it calls impaired, and fails with the targets", c.ID)
 	}
 	if s.desired > most {
-		r.say("simulated with %d members, scaled to %d", most, s.desired)
+		r.say("simulated with %s, scaled to %d", guard.Counted(most, "member"), s.desired)
 	}
 	if s.alarmed = hasHard(g.Policy); s.alarmed {
 		r.say("its dependency alarm fires after one minute")

@@ -3,6 +3,7 @@ package drive
 import (
 	"fmt"
 
+	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/sim"
 )
 
@@ -33,11 +34,11 @@ func (s Story) Unmet() []string {
 
 func (s Story) unmetMany(say func(string, ...any)) {
 	if n := len(s.Marks()); n > 0 {
-		say("%d members were marked, want 0", n)
+		say("%s marked, want 0", guard.Counted(n, "member"))
 	}
 	holds := s.Holds()
 	if len(holds) != 1 {
-		say("%d holds, want 1", len(holds))
+		say("%s, want 1", guard.Counted(len(holds), "hold"))
 	}
 	for _, h := range holds {
 		if h.Open {
@@ -49,20 +50,20 @@ func (s Story) unmetMany(say func(string, ...any)) {
 func (s Story) unmetSingle(say func(string, ...any)) {
 	broken, marks := s.Broken(), s.Marks()
 	if len(broken) != 1 {
-		say("%d instances broke, want 1", len(broken))
+		say("%s broke, want 1", guard.Counted(len(broken), "instance"))
 		return
 	}
 	if len(marks) != 1 || marks[0].Instance != broken[0].Instance {
-		say("%d marks %v, want one, of %s", len(marks), instances(marks), broken[0].Instance)
+		say("%s %v, want one, of %s", guard.Counted(len(marks), "mark"), instances(marks), broken[0].Instance)
 	}
 	if n := s.Stats.BrokenTerminated; n != 1 {
-		say("%d broken members were terminated, want 1", n)
+		say("%s terminated, want 1", guard.Counted(n, "broken member"))
 	}
 	if r := s.Replacements(); len(r) != 1 || r[0].Serves.IsZero() {
 		say("replacements %v, want one that serves", r)
 	}
 	if n := len(s.Holds()); n > 0 {
-		say("%d holds, want 0", n)
+		say("%s, want 0", guard.Counted(n, "hold"))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/sim"
 )
 
@@ -207,7 +208,7 @@ func (s Story) Headline() string {
 	if len(s.Samples) > 0 {
 		size = len(s.Samples[0].Members)
 	}
-	parts = append(parts, fmt.Sprintf("%d healthy members of %d lost", lost, size))
+	parts = append(parts, fmt.Sprintf("%s of %d lost", guard.Counted(lost, "healthy member"), size))
 	replacements := s.Replacements()
 	for _, m := range s.Broken() {
 		parts = append(parts, s.fate(m, replacements))

@@ -7,6 +7,8 @@ import (
 	"html/template"
 	"io"
 	"strings"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
 )
 
 //go:embed page.html
@@ -50,7 +52,9 @@ func (t Table) HTML(w io.Writer) error {
 		Guardians []guardianView
 		Days      []dayView
 		Legend    []string
-	}{Table: t, Legend: legend()}
+		Plays     string
+		Counted   string
+	}{Table: t, Legend: legend(), Plays: guard.Counted(int(t.Seeds), "play"), Counted: guard.Counted(int(t.Seeds), "seed")}
 	for _, name := range t.Guardians {
 		view.Guardians = append(view.Guardians, guardianView{name, own(name)})
 	}

@@ -3,14 +3,17 @@ package season
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
 )
 
 // Markdown writes a table for every day, with what the figures are.
 func (t Table) Markdown(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Game days\n\n%d seeds from %d on, %d days, %d guardians. Figures are means per played day with the half width of their 95 %% confidence "+
-		"interval (normal approximation, over seeds).\n\n", t.Seeds, t.FirstSeed, len(t.Days), len(t.Guardians))
+	fmt.Fprintf(&b, "# Game days\n\n%s from %d on, %s, %s. Figures are means per played day with the half width of their 95 %% confidence "+
+		"interval (normal approximation, over seeds).\n\n", guard.Counted(int(t.Seeds), "seed"), t.FirstSeed, guard.Counted(len(t.Days), "day"), guard.Counted(len(t.Guardians), "guardian"))
 	for _, line := range legend() {
 		b.WriteString("- " + line + "\n")
 	}
@@ -65,15 +68,27 @@ func (t Table) worse(b *strings.Builder) {
 	if len(verdicts) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n## %s beside the others\n\nThe limit is the capacity that %s loses. Better is who loses no more healthy members and clearly less capacity, or "+
-		"clearly fewer healthy members and not clearly more capacity.\n\n| day | runs with a healthy member lost | capacity minutes | limit | over it | better |\n"+
-		"|---|---:|---:|---:|---:|---|\n", guardianName, limitName)
+	limited := slices.Contains(t.Guardians, limitName)
+	fmt.Fprintf(b, "\n## %s beside the others\n\n", guardianName)
+	if limited {
+		fmt.Fprintf(b, "The limit is the capacity that %s loses. ", limitName)
+	}
+	b.WriteString("Better is who loses no more healthy members and clearly less capacity, or clearly fewer healthy members and not clearly more capacity.\n\n")
+	head, rule := "", ""
+	if limited {
+		head, rule = " limit | over it |", "---:|---:|"
+	}
+	b.WriteString("| day | runs with a healthy member lost | capacity minutes |" + head + " better |\n|---|---:|---:|" + rule + "---|\n")
 	for _, v := range verdicts {
-		over := "–"
-		if v.Limit > 0 {
-			over = fmt.Sprintf("%+.0f %%", 100*v.Over)
+		fmt.Fprintf(b, "| %s | %d of %d | %s |", v.Day, v.Cell.RunsWithLoss, t.Seeds, v.Cell.CapacityMinutes)
+		if limited {
+			over := "–"
+			if v.Limit > 0 {
+				over = fmt.Sprintf("%+.0f %%", 100*v.Over)
+			}
+			fmt.Fprintf(b, " %.1f | %s |", v.Limit, over)
 		}
-		fmt.Fprintf(b, "| %s | %d of %d | %s | %.1f | %s | %s |\n", v.Day, v.Cell.RunsWithLoss, t.Seeds, v.Cell.CapacityMinutes, v.Limit, over, strings.Join(v.Better, ", "))
+		fmt.Fprintf(b, " %s |\n", strings.Join(v.Better, ", "))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -105,6 +106,72 @@ func TestTheSameSeasonGivesTheSameBytesWithAnyNumberOfWorkers(t *testing.T) {
 	}
 	if !strings.Contains(one, "poison-launch-template") || !strings.Contains(one, "| holdfast |") {
 		t.Error("the tables name no day or guardian")
+	}
+}
+
+func TestTheLimitIsShownOnlyWhereItsOraclePlayed(t *testing.T) {
+	days := func(names ...string) []season.Day {
+		var cells []season.Cell
+		for _, name := range names {
+			cells = append(cells, cell(name, season.Mean{}, season.Mean{Value: 4}))
+		}
+		return []season.Day{{Name: "d", Cells: cells}}
+	}
+	for _, c := range []struct {
+		guardians []string
+		has, not  string
+	}{
+		{[]string{"holdfast", "oracle-with-evidence"}, "| d | 0 of 1 | 4.00 | 4.0 | +0 % |  |\n", "nothing of this kind"},
+		{[]string{"holdfast"}, "| day | runs with a healthy member lost | capacity minutes | better |\n|---|---:|---:|---|\n| d | 0 of 1 | 4.00 |  |\n", "limit"},
+		{[]string{"holdfast", "oracle"}, "| d | 0 of 1 | 4.00 |  |\n", "over it"},
+	} {
+		var out bytes.Buffer
+		if err := (season.Table{Seeds: 1, FirstSeed: 1, Guardians: c.guardians, Days: days(c.guardians...)}).Markdown(&out); err != nil {
+			t.Fatal(err)
+		}
+		_, text, found := strings.Cut(out.String(), "beside the others")
+		if !found || !strings.Contains(text, c.has) || strings.Contains(text, c.not) {
+			t.Errorf("%v: want %q and no %q in\n%s", c.guardians, c.has, c.not, text)
+		}
+	}
+}
+
+func TestOneSeedIsNoSeeds(t *testing.T) {
+	p := plan()
+	p.Seeds, p.Days, p.Guardians = 1, p.Days[:1], p.Guardians[:1]
+	table := mustPlay(t, p)
+	var text, page bytes.Buffer
+	if err := errors.Join(table.Markdown(&text), table.HTML(&page)); err != nil {
+		t.Fatal(err)
+	}
+	for out, want := range map[string]string{text.String(): "\n1 seed from 1 on, 1 day, 1 guardian. Figures", page.String(): "the mean of 1 play on"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("want %q in\n%s", want, out)
+		}
+	}
+	if !strings.Contains(page.String(), ">1 seed from 1 on.") {
+		t.Error("the page counts seeds wrongly")
+	}
+}
+
+func TestProgressCountsEveryPlayOnceAndInOrder(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		p := plan()
+		p.Workers = workers
+		var told []uint64
+		p.Progress = func(done, all uint64) {
+			if all != 12 {
+				t.Errorf("%d plays in all, want 3 seeds of 2 days with 2 guardians", all)
+			}
+			told = append(told, done)
+		}
+		with := mustPlay(t, p)
+		if !slices.Equal(told, []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}) {
+			t.Errorf("%d workers told %v", workers, told)
+		}
+		if p.Progress = nil; !reflect.DeepEqual(with, mustPlay(t, p)) {
+			t.Error("progress changes figures")
+		}
 	}
 }
 
