@@ -22,7 +22,15 @@ const seenPrefix = "seen/"
 // healthCauses are what the cause of a health termination contains. Source: Auto Scaling user guide, "Replace unhealthy
 // instances" and "Troubleshoot unhealthy instances".
 func healthCauses() []string {
-	return []string{"user health-check", "ELB system health check failure", "EC2 instance status check failure", "EBS volume health check failure", "application status check"}
+	return []string{userCause, "ELB system health check failure", "EC2 instance status check failure", "EBS volume health check failure", "application status check"}
+}
+
+// userCause is what the cause of a termination contains that a call to SetInstanceHealth led to, ours or a person's.
+const userCause = "user health-check"
+
+// byHealthCheck says that a health check of AWS, and no call, ended a member.
+func (a Activity) byHealthCheck() bool {
+	return a.HealthTermination() && !strings.Contains(a.Cause, userCause)
 }
 
 // HealthTermination says that an activity ended a member because of a health check.
@@ -85,6 +93,9 @@ func (k *look) addTerminations() {
 			continue
 		}
 		k.next.Marks = append(k.next.Marks, Mark{ID: id, Member: a.Member, At: at, By: "aws", Outcome: OutcomeDone, Weight: 1})
+		if a.byHealthCheck() && !k.prev.bad(a.Member) {
+			k.taken = append(k.taken, Onset{Member: cmp.Or(a.Member, id), At: min(at, k.now)})
+		}
 	}
 	slices.SortStableFunc(k.next.Marks, func(a, b Mark) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.ID, b.ID)) })
 }

@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,5 +99,69 @@ func TestTheHeldPageSaysWhatAClusterWaitsFor(t *testing.T) {
 	f.Break(0, 1)
 	if text := pageText(f.Sweep(), guard.PageHeld); strings.Contains(text, "together") {
 		t.Errorf("a hold by its share speaks of a cluster: %q", text)
+	}
+}
+
+// taken ends a member as AWS does between two looks: it is gone from the roster, and an activity says why.
+func taken(f *guardtest.Fleet, i int, cause string) {
+	id := f.ID(i)
+	f.In.Group.Activities = append(f.In.Group.Activities, guard.Activity{
+		ID: "act-" + id, Kind: "terminate", Member: id, At: f.In.Now, Status: "InProgress", Cause: "an instance was taken out of service in response to " + cause,
+	})
+	f.In.Group.Members = slices.Delete(f.In.Group.Members, i, i+1)
+}
+
+func TestWhoIsTerminatedBetweenTwoLooksBeganToFail(t *testing.T) {
+	for cause, expected := range map[string]string{
+		"an ELB system health check failure":           "onset=3/3",
+		"an EC2 instance status check failure":         "onset=3/3",
+		"an EBS volume health check failure":           "onset=3/3",
+		"a failed application status check":            "onset=3/3",
+		"a user health-check":                          "", // a call, ours or a person's, is no failure
+		"a difference between desired and actual size": "",
+	} {
+		t.Run(cause, func(t *testing.T) {
+			f := calm(guardtest.New(20))
+			f.In.Policy.OnsetCount = 3
+			f.Sweep()
+			taken(f, 7, cause)
+			f.Break(0, 1)
+			want(t, "two bad and one gone", causes(f.Sweep()), expected)
+		})
+	}
+}
+
+func TestAMemberThatWasBadLongBeforeItsTerminationBeginsNothing(t *testing.T) {
+	f := calm(guardtest.New(20))
+	f.In.Policy.OnsetCount, f.In.Policy.MaxInFlight = 3, 0
+	f.Break(7)
+	f.Sweeps(6) // its onset is out of the window by now
+	taken(f, 7, "an ELB system health check failure")
+	f.Break(0, 1)
+	want(t, "two", causes(f.Sweep()), "")
+	f.Break(2)
+	want(t, "three", causes(f.Sweep()), "onset=3/3")
+}
+
+func TestATerminationIsOneOnsetHoweverOftenItIsListed(t *testing.T) {
+	f := calm(guardtest.New(20))
+	f.In.Policy.OnsetCount = 3
+	f.Sweep()
+	taken(f, 7, "an ELB system health check failure")
+	f.Break(0)
+	f.Sweep()
+	want(t, "two", causes(f.Sweep()), "")
+	f.Sweeps(3)
+	f.Break(1, 2)
+	want(t, "the termination is out of the window, and so is the first", causes(f.Sweep()), "")
+}
+
+func TestTheRegionHearsOfATermination(t *testing.T) {
+	f := calm(guardtest.New(20))
+	f.Sweep()
+	id := f.ID(7)
+	taken(f, 7, "an ELB system health check failure")
+	if got := f.Sweep().Region.Onsets; len(got) != 1 || got[0].Member != id {
+		t.Errorf("the Region hears of %v", got)
 	}
 }

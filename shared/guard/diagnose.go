@@ -87,6 +87,7 @@ type look struct {
 	healthy   int    // weight of the healthy members
 	stuck     answer // what the gate cannot-replace says of every member
 	triggers  []Trigger
+	taken     []Onset // members that AWS terminated for a health check before any look saw them bad
 	// standStill says that an operator asked for the hold that is in force: a release under way is taken back.
 	standStill bool
 	unread     []string // hard dependencies that are missing or cannot be read

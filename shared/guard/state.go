@@ -2,6 +2,8 @@ package guard
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -63,6 +65,12 @@ type State struct {
 
 // Known says whether there was a state item.
 func (s *State) Known() bool { return s.LastSweep != 0 }
+
+// bad says that the last look found a member bad.
+func (s *State) bad(id string) bool {
+	i, found := slices.BinarySearchFunc(s.Members, id, func(m MemberState, id string) int { return strings.Compare(m.ID, id) })
+	return found && s.Members[i].Bad
+}
 
 // MemberState is what is remembered of one member. Its JSON names are short because there may be ten thousand.
 type MemberState struct {

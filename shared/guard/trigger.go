@@ -181,6 +181,9 @@ func (k *look) onsets() {
 			fresh = append(fresh, Onset{Member: v.m.ID, At: k.now})
 		}
 	}
+	// Who began to fail and was terminated by AWS between two looks was never seen to be bad.
+	fresh = append(fresh, k.taken...)
+	slices.SortStableFunc(fresh, func(a, b Onset) int { return cmp.Compare(a.Member, b.Member) })
 	k.next.Onsets = mergeOnsets(k.prev.Onsets, fresh, k.recent(window))
 	k.v.Region = RegionDelta{Group: k.in.Group.ARN, Eligible: k.scale}
 	for _, o := range k.next.Onsets {
