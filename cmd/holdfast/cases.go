@@ -19,28 +19,40 @@ type way struct {
 	guarded bool
 	// checks are the group's health check types; nil keeps the incident's own.
 	checks []string
+	// aside says that only its numbers are told.
+	aside bool
+}
+
+// promised are the ways to run an incident about which there is a promise: the promise is about the incident's own health checks.
+func promised() []way { return []way{{label: "AWS alone"}, {label: "with Holdfast", guarded: true}} }
+
+// provisioned are the ways to run a game day: Holdfast as it provisions groups, and beside ELB health checks.
+func provisioned() []way {
+	return []way{
+		{label: "AWS alone"}, {label: "with Holdfast, EC2 health checks", guarded: true, checks: []string{"EC2"}},
+		{label: "with Holdfast, ELB health checks", guarded: true, aside: true},
+	}
 }
 
 // player runs an incident in one way.
 type player func(context.Context, sim.Incident, way) (drive.Story, error)
 
-// playAll runs an incident with AWS alone, with Holdfast, and with AWS alone on the other kind of health checks.
-func playAll(ctx context.Context, in sim.Incident, play player) (picture.Case, error) {
+// playAll runs an incident in each way, and then with AWS alone on the other kind of health checks. The first way is AWS alone.
+func playAll(ctx context.Context, in sim.Incident, ways []way, play player) (picture.Case, error) {
 	c := picture.Case{Name: in.Name, About: in.About}
-	ways := []way{{label: "AWS alone"}, {label: "with Holdfast", guarded: true}}
-	for i := 0; i < len(ways); i++ {
+	for i := 0; i < len(ways); i++ { // the first adds one
 		w := ways[i]
 		story, err := play(ctx, in, w)
 		if err != nil {
 			return c, fmt.Errorf("run %s, %s: %w", in.Name, w.label, err)
 		}
 		if i == 0 {
-			ways = append(ways, way{checks: otherChecks(story.Checks)})
+			ways = append(ways, way{checks: otherChecks(story.Checks), aside: true})
 		}
 		if !w.guarded {
 			w.label = "AWS alone, " + story.Checks[len(story.Checks)-1] + " health checks"
 		}
-		c.Runs = append(c.Runs, picture.Run{Label: w.label, Story: story, Aside: w.checks != nil})
+		c.Runs = append(c.Runs, picture.Run{Label: w.label, Story: story, Aside: w.aside})
 	}
 	return c, nil
 }

@@ -105,7 +105,7 @@ func playDemo(ctx context.Context, o demoOptions, s streams) ([]picture.Case, er
 	for _, in := range slices.Backward(sim.Incidents()) { // the single broken instance first: it is the easier one
 		began := time.Now()
 		calls := map[string]int{}
-		c, err := playAll(ctx, in, func(ctx context.Context, in sim.Incident, w way) (drive.Story, error) {
+		c, err := playAll(ctx, in, promised(), func(ctx context.Context, in sim.Incident, w way) (drive.Story, error) {
 			options := stage.Options{Seed: o.seed, HealthChecks: w.checks}
 			if w.guarded {
 				options.Sweep = stage.Built(world.SweepFunction, filepath.Join(o.dir, "sweep"))

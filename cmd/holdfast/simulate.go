@@ -22,7 +22,7 @@ func simulate(ctx context.Context, args []string, s streams) int {
 	list := fs.Bool("list", false, "list the incidents")
 	seed := fs.Uint64("seed", 1, "seed of every random draw")
 	html := fs.String("html", "", "write a page with pictures to this file")
-	asJSON := fs.Bool("json", false, "write one JSON object instead of the story")
+	asJSON := fs.Bool("json", false, "write JSON instead of the story: one object for each group")
 	rest, code, ok := parseMixed(fs, args, s)
 	empty := refuseEmpty(fs)
 	switch {
@@ -42,14 +42,15 @@ func simulate(ctx context.Context, args []string, s streams) int {
 		return misused(fs, s, unexpected(rest[1]))
 	}
 	o := simulation{seed: *seed, html: *html, json: *asJSON}
-	in, found := sim.Find(rest[0])
-	if day, ok := gameday.Find(rest[0]); ok && !found {
-		in, found, o.free = day.Incident(*seed), true, true
+	if in, found := sim.Find(rest[0]); found {
+		return simulateAll(ctx, []sim.Incident{in}, o, s)
 	}
+	day, found := gameday.Find(rest[0])
 	if !found {
 		return misused(fs, s, fmt.Sprintf("%q is no incident, want %s", rest[0], incidentNames()))
 	}
-	return simulateOne(ctx, in, o, s)
+	o.free = true
+	return simulateAll(ctx, day.Incidents(*seed), o, s)
 }
 
 // simulation is how to run an incident and what to write of it.
@@ -61,36 +62,56 @@ type simulation struct {
 	free bool
 }
 
-func simulateOne(ctx context.Context, in sim.Incident, o simulation, s streams) int {
+// simulateAll tells incidents, one after the other, and draws them on one page.
+func simulateAll(ctx context.Context, all []sim.Incident, o simulation, s streams) int {
 	page, err := openPage(o.html, s)
 	if err != nil {
 		complain(s, "holdfast simulate: %v\n", err)
 		return exitUsage
 	}
 	defer page.close()
-	c, err := playAll(ctx, in, func(ctx context.Context, in sim.Incident, w way) (drive.Story, error) {
-		r, err := drive.Run(ctx, in, drive.Options{Guarded: w.guarded, Seed: o.seed, HealthChecks: w.checks})
-		return r.Story, err
-	})
+	cases, err := o.play(ctx, all)
 	if err == nil {
 		how := fmt.Sprintf("Run by holdfast simulate in memory, with the real runner and decision core, seed %d.", o.seed)
-		err = writePage(page, picture.Input{How: how, Cases: []picture.Case{c}})
+		err = writePage(page, picture.Input{How: how, Cases: cases})
 	}
-	if err == nil {
+	for i := 0; i < len(cases) && err == nil; i++ {
 		if o.json {
-			err = writeCaseJSON(s.out, c, o.free)
+			err = writeCaseJSON(s.out, cases[i], o.free)
 		} else {
-			err = writeCase(s.out, c)
+			err = writeCase(s.out, cases[i])
 		}
 	}
 	if err != nil {
 		complain(s, "holdfast simulate: %v\n", err)
 		return exitUsage
 	}
-	if o.free {
-		return exitOK
+	code := exitOK
+	for _, c := range cases {
+		if !o.free {
+			code = max(code, judge(c, "simulate", s))
+		}
 	}
-	return judge(c, "simulate", s)
+	return code
+}
+
+func (o simulation) play(ctx context.Context, all []sim.Incident) ([]picture.Case, error) {
+	var cases []picture.Case
+	for _, in := range all {
+		ways := promised()
+		if o.free {
+			ways = provisioned()
+		}
+		c, err := playAll(ctx, in, ways, func(ctx context.Context, in sim.Incident, w way) (drive.Story, error) {
+			r, err := drive.Run(ctx, in, drive.Options{Guarded: w.guarded, Seed: o.seed, HealthChecks: w.checks})
+			return r.Story, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		cases = append(cases, c)
+	}
+	return cases, nil
 }
 
 func incidentNames() string {

@@ -169,3 +169,62 @@ func TestSimulatePlaysGameDaysAndJudgesNone(t *testing.T) {
 		}
 	}
 }
+
+// A figure of the game days can be looked at: the story of a seed is the one that was measured.
+func TestTheStoryOfASeedIsTheOneThatTheGameDaysMeasure(t *testing.T) {
+	for _, name := range []string{"shared-cache-tenth", "rolling-false-positives", "one-broken", "zone-loss"} {
+		day, found := gameday.Find(name)
+		if !found {
+			t.Fatalf("no day %s", name)
+		}
+		for seed := uint64(14); seed < 17; seed++ {
+			for label, guardian := range map[string]gameday.Guardian{
+				"with Holdfast, EC2 health checks": gameday.Holdfast(), "with Holdfast, ELB health checks": gameday.HoldfastBesideELB(),
+			} {
+				m, err := gameday.Play(day, guardian, seed)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cases, err := simulation{seed: seed, free: true}.play(t.Context(), day.Incidents(seed))
+				if err != nil || len(cases) != len(day.Groups) {
+					t.Fatalf("%d cases for %d groups, %v", len(cases), len(day.Groups), err)
+				}
+				lost := 0
+				for _, c := range cases {
+					for _, r := range c.Runs {
+						if r.Label == label {
+							lost += r.Story.Stats.HealthyTerminated
+						}
+					}
+				}
+				if lost != int(m.HealthyLost) {
+					t.Errorf("%s, seed %d, %s: the story loses %d, the measure is %d", name, seed, label, lost, m.HealthyLost)
+				}
+			}
+		}
+	}
+}
+
+func TestADayOfSeveralGroupsIsToldForEach(t *testing.T) {
+	code, out, errOut := holdfast(t, "simulate", "shared-cache-tenth", "--seed", "14")
+	if code != exitOK || errOut != "" {
+		t.Fatalf("exit %d, %q", code, errOut)
+	}
+	for _, group := range []string{"cart", "search", "web"} {
+		if !strings.Contains(out, "shared-cache-tenth/"+group+"\n") {
+			t.Errorf("no story of %s", group)
+		}
+	}
+	code, out, _ = holdfast(t, "simulate", "shared-cache-tenth", "--seed", "14", "--json")
+	dec := json.NewDecoder(strings.NewReader(out))
+	n := 0
+	for ; dec.More(); n++ {
+		var one struct{ Name string }
+		if err := dec.Decode(&one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code != exitOK || n != 3 {
+		t.Errorf("exit %d, %d objects, want 3", code, n)
+	}
+}

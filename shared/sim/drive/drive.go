@@ -30,7 +30,7 @@ type Options struct {
 	AlarmDelay time.Duration
 	// NoAlarmLooks leaves only the scheduled looks: every alarm event is lost.
 	NoAlarmLooks bool
-	// HealthChecks replaces the health check types of the watched group; nil keeps the incident's own.
+	// HealthChecks replaces the health check types of every group; nil keeps the incident's own.
 	HealthChecks []string
 	// Mode is the big switch; "" means act.
 	Mode string
@@ -72,8 +72,10 @@ func Run(ctx context.Context, in sim.Incident, o Options) (Result, error) {
 	if err := in.Start(cloud); err != nil {
 		return Result{}, fmt.Errorf("start incident %s: %w", in.Name, err)
 	}
-	if err := SetChecks(cloud, in.Group, o.HealthChecks); err != nil {
-		return Result{}, err
+	for _, group := range cloud.GroupNames() {
+		if err := SetChecks(cloud, group, o.HealthChecks); err != nil {
+			return Result{}, err
+		}
 	}
 	var w *Watch
 	if o.Guarded {

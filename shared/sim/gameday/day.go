@@ -38,6 +38,21 @@ func (d Day) Incident(seed uint64) sim.Incident {
 	return sim.Incident{Name: d.Name, About: d.About, Group: d.Groups[0], Setup: course.Setup, Script: course.Script, Duration: d.Duration}
 }
 
+// Incidents is the day as drawn for a seed, once for each of its groups, each of which has its own story. With several groups the name
+// of an incident ends with a slash and its group's name.
+func (d Day) Incidents(seed uint64) []sim.Incident {
+	var all []sim.Incident
+	for _, group := range d.Groups {
+		in := d.Incident(seed)
+		in.Group = group
+		if len(d.Groups) > 1 {
+			in.Name += "/" + group
+		}
+		all = append(all, in)
+	}
+	return all
+}
+
 // course is the day as drawn for a seed, its script in order of time.
 func (d Day) course(seed uint64) Course {
 	course := d.Draw(NewDice(d.Name, seed))
