@@ -254,8 +254,8 @@ func TestAnAuditThatDidNotSeeTheGroupsDoesNotPass(t *testing.T) {
 	if want := "holdfast audit: not judged: group, DescribeAutoScalingGroups: AccessDenied: no\n"; code != exitNo || errOut != want {
 		t.Errorf("an account: exit %d, %q", code, errOut)
 	}
-	if _, _, errOut := holdfast(t, "audit", "--help"); !strings.Contains(errOut, "or if groups, target groups") {
-		t.Errorf("the help does not say so:\n%s", errOut)
+	if _, out, _ := holdfast(t, "audit", "--help"); !strings.Contains(out, "or if groups, target groups") {
+		t.Errorf("the help does not say so:\n%s", out)
 	}
 }
 

@@ -21,6 +21,7 @@ func playDefaults(ctx context.Context, args []string, s streams) int {
 	first := fs.Uint64("first", 1, "the first seed")
 	names := fs.String("keys", "", "comma-separated `names` of policy keys; all that can be tried without it")
 	path := fs.String("markdown", "", "write the tables to this `file` and not to standard output")
+	asked := progressFlag(fs)
 	if code, ok := parseBare(fs, args, s); !ok {
 		return code
 	}
@@ -40,7 +41,7 @@ func playDefaults(ctx context.Context, args []string, s streams) int {
 	}
 	defer files.close()
 	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
-	bar := newProgress(s.err)
+	bar := newProgressOf("defaults", s.err, *asked)
 	tables, err := tradeoff.Run(ctx, tradeoff.Options{
 		Keys: keys, Seeds: int(*seeds), First: *first, Progress: func(done, all int) { bar.show(collect.Progress{Done: done, Total: all, Stage: "values"}) },
 	})

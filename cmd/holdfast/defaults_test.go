@@ -10,7 +10,7 @@ func TestDefaultsWritesATableForEachKey(t *testing.T) {
 	if code != exitOK || complaint != "" {
 		t.Fatalf("exit %d: %s", code, complaint)
 	}
-	for _, want := range []string{"1 seeds from 1 on", "### `correlated_min`", "### `onset_count`", "| **3** |", "healthy lost"} {
+	for _, want := range []string{"1 seed from 1 on, 22 days", "### `correlated_min`", "### `onset_count`", "| **3** |", "healthy lost"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}

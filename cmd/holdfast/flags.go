@@ -97,13 +97,28 @@ func help(fs *flag.FlagSet, s streams) {
 			b.WriteString("\nflags:\n")
 		}
 		kind, usage := flag.UnquoteUsage(f)
-		fmt.Fprintf(&b, "  %s\n        %s", strings.TrimRight("--"+f.Name+" "+kind, " "), usage)
+		fmt.Fprintf(&b, "  %s\n        %s", strings.TrimRight("--"+f.Name+" "+kindOf(kind), " "), usage)
 		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "0s" {
 			fmt.Fprintf(&b, " (default %s)", f.DefValue)
 		}
 		b.WriteString("\n")
 	})
-	_, _ = io.WriteString(s.err, b.String()) // there is nobody left to tell
+	_, _ = io.WriteString(s.out, b.String()) // there is nobody left to tell
+}
+
+// kindOf is what a value looks like, in words for those who know no Go.
+func kindOf(kind string) string {
+	switch kind {
+	case "string":
+		return "text"
+	case "int", "uint":
+		return "N"
+	case "float":
+		return "number"
+	case "value":
+		return "duration"
+	}
+	return kind
 }
 
 // flagRule turns what the flag package says into the flag as it is written, the value and the rule.

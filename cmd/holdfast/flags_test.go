@@ -2,6 +2,7 @@ package main
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -10,19 +11,53 @@ func TestTheHelpOfEveryCommandShowsItsFlagsWithTwoDashes(t *testing.T) {
 	single := regexp.MustCompile(`(?m)^\s*-[a-z]`)
 	for _, c := range commands() {
 		code, out, errOut := holdfast(t, c.name, "--help")
-		if code != exitOK || out != "" || !strings.HasPrefix(errOut, "usage: holdfast "+c.name) || !strings.Contains(errOut, c.about) {
+		if code != exitOK || errOut != "" || !strings.HasPrefix(out, "usage: holdfast "+c.name) || !strings.Contains(out, c.about) {
 			t.Errorf("%s: exit %d, %q, %q", c.name, code, out, errOut)
 		}
-		if c.name != "limits" && !strings.Contains(errOut, "\nflags:\n  --") || single.MatchString(errOut) {
-			t.Errorf("%s: the flags are not shown as they are typed:\n%s", c.name, errOut)
+		bare := c.name == "limits" || c.name == "version"
+		if !bare && !strings.Contains(out, "\nflags:\n  --") || single.MatchString(out) {
+			t.Errorf("%s: the flags are not shown as they are typed:\n%s", c.name, out)
+		}
+		if _, byName, _ := holdfast(t, "help", c.name); byName != out {
+			t.Errorf("%s: help by its name says\n%s", c.name, byName)
 		}
 	}
 	for name, says := range map[string]string{
 		"tune": `hold_processes='["ReplaceUnhealthy","HealthCheck"]'`, "timing": "examples of Holdfast's", "hold": "or the account's name",
 	} {
-		if _, _, errOut := holdfast(t, name, "-h"); !strings.Contains(errOut, says) {
-			t.Errorf("the help of %s does not say %q:\n%s", name, says, errOut)
+		if _, out, _ := holdfast(t, name, "-h"); !strings.Contains(out, says) {
+			t.Errorf("the help of %s does not say %q:\n%s", name, says, out)
 		}
+	}
+}
+
+func TestTheUsageLineNamesEveryFlagOrSaysThatThereAreMore(t *testing.T) {
+	shown := regexp.MustCompile(`(?m)^  (--[a-z-]+) ?(\S*)$`)
+	for _, c := range commands() {
+		_, out, _ := holdfast(t, c.name, "--help")
+		for _, f := range shown.FindAllStringSubmatch(out, -1) {
+			if !strings.Contains(c.usage, f[1]) && !strings.Contains(c.usage, "[FLAG...]") {
+				t.Errorf("%s has %s, and its usage is %s", c.name, f[1], c.usage)
+			}
+			if slices.Contains([]string{"string", "int", "uint", "float", "value"}, f[2]) {
+				t.Errorf("%s: %s takes a %s, which is a word of the program's own language", c.name, f[1], f[2])
+			}
+		}
+		for _, f := range regexp.MustCompile(`--[a-z-]+`).FindAllString(c.usage, -1) {
+			if !strings.Contains(out, "\n  "+f) {
+				t.Errorf("%s: its usage names %s, which it does not have", c.name, f)
+			}
+		}
+	}
+}
+
+func TestTheOverviewSaysWhereTheFlagsStand(t *testing.T) {
+	code, out, errOut := holdfast(t, "--help")
+	if code != exitOK || errOut != "" || !strings.Contains(out, "holdfast COMMAND --help") || !strings.Contains(out, "Exit code: 0 ") {
+		t.Errorf("exit %d, %q\n%s", code, errOut, out)
+	}
+	if code, out, errOut := holdfast(t, "help", "nonsense"); code != exitUsage || out != "" || !strings.HasPrefix(errOut, `holdfast: unknown command "nonsense"`) {
+		t.Errorf("exit %d, %q, %q", code, out, errOut)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/holdfast-aws/holdfast/shared/audit/collect"
 	"github.com/holdfast-aws/holdfast/shared/sim/gameday"
 	"github.com/holdfast-aws/holdfast/shared/sim/gameday/baseline"
 	"github.com/holdfast-aws/holdfast/shared/sim/gameday/season"
@@ -53,6 +54,7 @@ func playGameDays(ctx context.Context, args []string, s streams) int {
 	fs.StringVar(&f.asJSON, "json", "", "write the figures to this `file`")
 	fs.StringVar(&f.asMarkdown, "markdown", "", "write the tables to this `file` and not to standard output")
 	fs.StringVar(&f.page, "html", "", "write a page with small pictures to this `file`")
+	asked := progressFlag(fs)
 	if code, ok := parseBare(fs, args, s); !ok {
 		return code
 	}
@@ -71,7 +73,10 @@ func playGameDays(ctx context.Context, args []string, s streams) int {
 	}
 	defer files.close()
 	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
+	bar := newProgressOf("gameday", s.err, *asked)
+	plan.Progress = func(done, all uint64) { bar.show(collect.Progress{Done: int(done), Total: int(all), Stage: "plays"}) }
 	table, err := season.Play(ctx, plan)
+	bar.clear()
 	if err == nil {
 		err = f.write(table, files, s.out)
 	}

@@ -55,6 +55,31 @@ func TestGameDaysGoToStandardOutput(t *testing.T) {
 	}
 }
 
+func TestProgressOfGameDaysIsToldOnlyWhenAskedForAndChangesNoTable(t *testing.T) {
+	args := []string{"gameday", "--seeds", "4", "--days", "static-200", "--guardians", "oracle,holdfast"}
+	code, plain, errOut := holdfast(t, args...)
+	if code != exitOK || errOut != "" {
+		t.Fatalf("exit %d, %q", code, errOut)
+	}
+	code, asked, errOut := holdfast(t, append(args, "--progress")...)
+	if code != exitOK || asked != plain {
+		t.Errorf("exit %d; the table changed:\n%s", code, asked)
+	}
+	if want := "holdfast gameday: 10 % plays\nholdfast gameday: 20 % plays\n"; !strings.HasPrefix(errOut, want) || !strings.HasSuffix(errOut, "holdfast gameday: 100 % plays\n") {
+		t.Errorf("progress %q", errOut)
+	}
+}
+
+func TestHoldfastAloneHasNoLimitBesideIt(t *testing.T) {
+	code, out, _ := holdfast(t, "gameday", "--seeds", "1", "--days", "static-200", "--guardians", "holdfast")
+	if _, beside, found := strings.Cut(out, "## holdfast beside the others"); code != exitOK || !found || strings.Contains(beside, "limit") {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+	if !strings.Contains(out, "\n1 seed from 1 on, 1 day, 1 guardian.") {
+		t.Errorf("the counts are not those of one each:\n%s", out)
+	}
+}
+
 func TestWrongGameDaysAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string

@@ -43,23 +43,24 @@ func commands() []command {
 	return []command{
 		{name: "replay", usage: "[--quiet | --json] FILE...", about: "replay scenario files and check what they expect", run: replay},
 		{name: "simulate", usage: "[--seed N] [--html FILE] [--json] NAME | --list [--json]", about: "run an incident in the simulator, with and without Holdfast", run: simulate},
-		{name: "gameday", usage: "[--seeds N] [--first N] [--days A,B] [--guardians A,B] [--markdown FILE] [--json FILE] [--html FILE]",
+		{name: "gameday", usage: "[--seeds N] [--first N] [--days A,B] [--guardians A,B] [--markdown FILE] [--json FILE] [--html FILE] [--progress]",
 			about: "play failures of many kinds with Holdfast, the rules of other systems and the oracles, and write what each costs", run: playGameDays},
-		{name: "defaults", usage: "[--seeds N] [--first N] [--keys A,B] [--markdown FILE]",
+		{name: "defaults", usage: "[--seeds N] [--first N] [--keys A,B] [--markdown FILE] [--progress]",
 			about: "play the game days with one policy key at a time set to other values, and write what each costs", run: playDefaults},
 		{name: "demo", usage: "[--seed N] [--html FILE]", about: "build the functions and play every incident through them on the embedded AWS", run: demo},
-		{name: "status", usage: "[--json] [GROUP...]", about: "show what each group is doing; writes nothing", run: status},
-		{name: "hold", usage: "GROUP --reason TEXT", about: "ask the next sweep to hold a group until a person releases it", run: hold},
-		{name: "release", usage: "GROUP --reason TEXT [--force]", about: "ask the next sweep to release a hold without waiting for quiet; skips no limit", run: release},
-		{name: "tune", usage: "[--dry-run] GROUP [KEY=VALUE...]", about: "change a group's policy, KEY= takes a key out; without settings show the policy in force",
+		{name: "status", usage: "[--json] [FLAG...] [GROUP...]", about: "show what each group is doing, who is suspected and why; writes nothing", run: status},
+		{name: "hold", usage: "GROUP --reason TEXT [FLAG...]", about: "ask the next sweep to hold a group until a person releases it", run: hold},
+		{name: "release", usage: "GROUP --reason TEXT [--force] [FLAG...]", about: "ask the next sweep to release a hold without waiting for quiet; skips no limit", run: release},
+		{name: "tune", usage: "[--dry-run] [FLAG...] GROUP [KEY=VALUE...]", about: "change a group's policy, KEY= takes a key out; without settings show the policy in force",
 			more: tuneExamples(), run: tune},
-		{name: "pause", usage: "[observe | off]", about: "turn the switch for all groups to observe (or off)", run: pause},
-		{name: "unpause", usage: "[act | observe]", about: "turn the switch for all groups to act (or observe)", run: unpause},
-		{name: "audit", usage: "[--from FILE | --template FILE...] [--group GROUP...] [--json] [--html FILE] [--sarif FILE] [--fail-on SEVERITY]",
+		{name: "pause", usage: "[observe | off] [FLAG...]", about: "turn the switch for all groups to observe (or off)", run: pause},
+		{name: "unpause", usage: "[act | observe] [FLAG...]", about: "turn the switch for all groups to act (or observe)", run: unpause},
+		{name: "audit", usage: "[--from FILE | --template FILE...] [--group GROUP...] [--json] [--html FILE] [--sarif FILE] [--fail-on SEVERITY] [FLAG...]",
 			about: "find the groups that would terminate themselves in a dependency's bad minute; changes nothing", more: auditExamples(), run: runAudit},
-		{name: "timing", usage: "[--interval 10s ...] [--heartbeats N --every 10s]", about: "the arithmetic of health-check thresholds and the cost of heartbeats",
+		{name: "timing", usage: "[--interval 10s] [--heartbeats N --every 10s] [FLAG...]", about: "the arithmetic of health-check thresholds and the cost of heartbeats",
 			more: "The presets are examples of Holdfast's, not AWS's own defaults and not those of your target group.", run: showTiming},
-		{name: "limits", about: "print the table of policy keys in Markdown", run: limits},
+		{name: "limits", about: "print the table of policy keys, with what is built in, in Markdown", run: limits},
+		{name: "version", about: "tell which build this is", run: showVersion},
 	}
 }
 
@@ -71,8 +72,13 @@ func run(ctx context.Context, args []string, s streams) int {
 	}
 	switch args[0] {
 	case "help", "-h", "-help", "--help":
+		if len(args) == 2 && args[0] == "help" {
+			return run(ctx, []string{args[1], "--help"}, s)
+		}
 		overview(s.out)
 		return exitOK
+	case "-version", "--version":
+		args = append([]string{"version"}, args[1:]...)
 	}
 	for _, c := range commands() {
 		if c.name == args[0] {
@@ -89,6 +95,8 @@ func overview(w io.Writer) {
 	for _, c := range commands() {
 		text += "  " + strings.TrimRight("holdfast "+c.name+" "+c.usage, " ") + "\n        " + c.about + "\n"
 	}
+	text += "\nWhat each takes, with all its flags: holdfast COMMAND --help\n" +
+		"Exit code: 0 when all is well, 1 when the answer is no, 2 when the command or its input was wrong.\n"
 	_, _ = io.WriteString(w, text) // there is nobody left to tell
 }
 

@@ -255,7 +255,7 @@ func TestACommandThatIsMisusedAsksAWSNothing(t *testing.T) {
 		{[]string{"unpause", "off"}, "want act or observe, or neither"},
 		{[]string{"pause", "off", "now"}, `unexpected argument "now"`},
 		{[]string{"status", "--by", "kim"}, "unknown flag --by"},
-		{[]string{"status", "--yaml"}, "usage: holdfast status [--json] [GROUP...]"},
+		{[]string{"status", "--yaml"}, "usage: holdfast status [--json] [FLAG...] [GROUP...]"},
 	} {
 		code, out, errOut := holdfast(t, c.args...)
 		if code != exitUsage || out != "" || !strings.Contains(errOut, c.says) || !strings.Contains(errOut, "usage: holdfast "+c.args[0]) {

@@ -54,7 +54,7 @@ func TestReplayExitsWithWhatCameOfIt(t *testing.T) {
 		{"the same name twice", []string{"replay", met, met}, exitUsage, "", `name: "met" is the name of`},
 		{"no file", []string{"replay"}, exitUsage, "", "no file"},
 		{"an unknown flag", []string{"replay", "--yaml", met}, exitUsage, "", "usage: holdfast replay [--quiet | --json] FILE..."},
-		{"the help of a command", []string{"replay", "-h"}, exitOK, "", "usage: holdfast replay [--quiet | --json] FILE..."},
+		{"the help of a command", []string{"replay", "-h"}, exitOK, "usage: holdfast replay [--quiet | --json] FILE...", ""},
 		{"an unknown command", []string{"replya"}, exitUsage, "", `unknown command "replya"`},
 		{"no command", nil, exitUsage, "", "usage: holdfast COMMAND"},
 		{"help", []string{"help"}, exitOK, "holdfast replay [--quiet | --json] FILE...", ""},
