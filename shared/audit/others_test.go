@@ -9,7 +9,7 @@ import (
 // These limits come from templates that others wrote; docs/audit-corpus.md tells which.
 
 func TestAFrontPageThatTerminatesIsHighAndADeepPathCritical(t *testing.T) {
-	for path, want := range map[string]audit.Severity{"/": audit.High, "/health/deep": audit.Critical} {
+	for path, want := range map[string]audit.Severity{"/": audit.High, "/actuator/health": audit.High, "/health/deep": audit.Critical} {
 		r := audit.Judge(audit.Account{
 			Groups:       []audit.Group{{Name: "web", HealthCheckTypes: []string{"EC2", "ELB"}, TargetGroups: []string{"t"}}},
 			TargetGroups: []audit.TargetGroup{{ID: "t", TargetType: "instance", CheckProtocol: "HTTP", Path: &path}}, Static: true,

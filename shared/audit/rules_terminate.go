@@ -63,8 +63,9 @@ func checkDeep(v *view) []Finding {
 			for _, p := range timing.PathProblems(path) {
 				f := g.finding(fmt.Sprintf("%s; target group %s asks for %q", typesText(g), t.title(), path), p.Text)
 				f.Part = v.partOf(t, ids)
-				if path == "/" {
-					f.Severity = High // it may be a static file, or need everything: docs/audit-corpus.md has two of each
+				if path == "/" || timing.IsActuator(path) {
+					// The one may be a static file, or need everything: docs/audit-corpus.md has two of each. The other asks what the application has.
+					f.Severity = High
 				}
 				out = append(out, f)
 			}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-aws/holdfast/shared/audit"
+	"github.com/holdfast-aws/holdfast/shared/timing"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -174,6 +175,13 @@ func TestEveryFolderOfDumpsIsARule(t *testing.T) {
 	}
 }
 
+// deepPaths says which paths count as deep, from the code that judges them.
+func deepPaths() string {
+	return "A path is deep by one of these words in it, whole and in any case: `" + strings.Join(timing.DeepWords(), "`, `") + "`. `/ready` and `/health?check=db` are deep,\n" +
+		"`/already` is not. `" + timing.ActuatorPath + "`, Spring Boot's whole health endpoint, asks each indicator that Spring Boot finds something for; it is found as high, because an\n" +
+		"application without any asks its disk alone, and so is `/`, the front page. `" + timing.ActuatorPath + "/liveness` is not found. HF006 takes the same paths for deep.\n"
+}
+
 func TestTheListOfRulesInTheDocs(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# What the audit looks for\n\n" +
@@ -187,6 +195,9 @@ func TestTheListOfRulesInTheDocs(t *testing.T) {
 	for _, r := range rules {
 		fmt.Fprintf(&b, "\n## %s %s\n\n**%s** (%s). %s\n\nSource: %s.\n\n- Console: %s\n- CDK: `%s`\n- Terraform: `%s`\n\n```sh\n%s\n```\n",
 			r.ID, r.Name, r.Title, r.Severity, r.Why, r.Source, r.Fix.Console, r.Fix.CDK, r.Fix.Terraform, r.Fix.CLI)
+		if r.ID == "HF001" {
+			b.WriteString("\n" + deepPaths())
+		}
 	}
 	golden(t, filepath.Join("..", "..", "docs", "audit-rules.md"), b.String())
 }

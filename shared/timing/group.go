@@ -26,9 +26,21 @@ const (
 // GraceMaxSeconds is the longest grace of a group, in seconds. Source: Auto Scaling user guide, "Set the health check grace period".
 const GraceMaxSeconds = 7200
 
-// deepWords in a path say that the check asks more than the instance itself.
-func deepWords() []string {
+// DeepWords are the words that say in a path that the check asks more than the instance itself. They count whole, in any case.
+func DeepWords() []string {
 	return []string{"deep", "full", "all", "db", "database", "dependency", "dependencies", "downstream", "ready", "readiness", "readyz"}
+}
+
+// ActuatorPath is the end of the path of Spring Boot's health endpoint. It asks every indicator that Spring Boot finds something for, such
+// as the data source, Redis or the mail server, and answers 503 when one of them is down; a group of its own, such as
+// /actuator/health/liveness, asks only what belongs to it. Source: Spring Boot reference, "Endpoints", sections "Health Information",
+// "Auto-configured HealthIndicators" and "Kubernetes Probes".
+const ActuatorPath = "/actuator/health"
+
+// IsActuator says whether a path is Spring Boot's health endpoint as a whole, below any prefix, with or without a query.
+func IsActuator(path string) bool {
+	path, _, _ = strings.Cut(path, "?")
+	return strings.HasSuffix(strings.TrimRight(strings.ToLower(path), "/"), ActuatorPath)
 }
 
 // PathProblems judges a health check's path: it must be stated, and must not be a deep one. One slow dependency would take out
@@ -42,8 +54,11 @@ func PathProblems(path string) []Problem {
 	case !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " \t\"#"):
 		return []Problem{{RulePath, fmt.Sprintf("the health path %q is no path", path)}}
 	}
+	if IsActuator(path) {
+		return []Problem{{RulePath, fmt.Sprintf("the health path %s asks every indicator that Spring Boot finds, by default those of databases and caches too; want /actuator/health/liveness", path)}}
+	}
 	for _, word := range regexp.MustCompile(`[A-Za-z]+`).FindAllString(path, -1) {
-		if slices.Contains(deepWords(), strings.ToLower(word)) {
+		if slices.Contains(DeepWords(), strings.ToLower(word)) {
 			return []Problem{{RulePath, fmt.Sprintf("the health path %s says %q: a deep check fails on all targets at once; let the probe function ask dependencies", path, word)}}
 		}
 	}

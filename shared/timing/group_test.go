@@ -26,6 +26,9 @@ func TestPathsThatAskMoreThanTheInstance(t *testing.T) {
 		"/health": {}, "/healthz": {}, "/deeply/alive": {}, "/already": {}, "/allowed": {}, "/live": {},
 		"": {"health-path", "is empty"}, "/": {"health-path", "front page"}, "health": {"health-path", "is no path"}, "/a b": {"health-path", "is no path"},
 		"/health/deep": {"health-path", `says "deep"`}, "/READY": {"health-path", `says "READY"`}, "/h?check=db": {"health-path", `says "db"`},
+		"/actuator/health": {"health-path", "every indicator that Spring Boot finds"}, "/orders/Actuator/Health/?x=1": {"health-path", "want /actuator/health/liveness"},
+		"/actuator/health/liveness": {}, "/actuator/healthy": {}, "/livez?next=/actuator/health": {}, "/actuator/health/readiness": {"health-path", `says "readiness"`},
+		"/actuator/health/db": {"health-path", `says "db"`},
 		"/readyz": {"health-path", `says "readyz"`}, "/all": {"health-path", `says "all"`},
 	} {
 		says(t, path, timing.PathProblems(path), want)
