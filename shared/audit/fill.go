@@ -30,7 +30,10 @@ func (f Fix) fill(region string, of Finding) Fix {
 			lines[i] += " --region " + shellQuote(region)
 		}
 	}
-	return Fix{Console: plain.Replace(f.Console), CLI: strings.Join(lines, "\n"), CDK: plain.Replace(f.CDK), Terraform: plain.Replace(f.Terraform)}
+	return Fix{
+		Console: plain.Replace(f.Console), CLI: strings.Join(lines, "\n"), CloudFormation: plain.Replace(f.CloudFormation),
+		CDK: plain.Replace(f.CDK), Terraform: plain.Replace(f.Terraform),
+	}
 }
 
 // shellQuote writes a word so that a POSIX shell takes it as it is.

@@ -36,12 +36,14 @@ type Rule struct {
 	check func(*view) []Finding
 }
 
-// Fix says how to mend a finding, in four ways; a way that does not exist says so.
+// Fix says how to mend a finding, in five ways; a way that does not exist says so.
 type Fix struct {
-	Console   string `json:"console"`
-	CLI       string `json:"cli"`
-	CDK       string `json:"cdk"`
-	Terraform string `json:"terraform"`
+	Console string `json:"console"`
+	CLI     string `json:"cli"`
+	// CloudFormation names the type and its properties. Source: CloudFormation template reference, the pages of those types.
+	CloudFormation string `json:"cloudformation"`
+	CDK            string `json:"cdk"`
+	Terraform      string `json:"terraform"`
 }
 
 // Finding is one place where a rule is broken.

@@ -40,10 +40,11 @@ func alarmMissing() Rule {
 			"dependency that cannot be read it keeps Holdfast from marking and from releasing.",
 		Source: "CloudWatch API reference, DescribeAlarms",
 		Fix: Fix{
-			Console:   "CloudWatch > Alarms: create {name}; or correct the name in the group's policy (Systems Manager > Parameter Store > /holdfast/groups).",
-			CLI:       "aws cloudwatch describe-alarms --alarm-types MetricAlarm CompositeAlarm --alarm-names {name}",
-			CDK:       "new Alarm(this, ..., { alarmName: ... }), and pass the alarm itself to GuardedFleet, not its name",
-			Terraform: "resource \"aws_cloudwatch_metric_alarm\": alarm_name = the name in the policy",
+			Console:        "CloudWatch > Alarms: create {name}; or correct the name in the group's policy (Systems Manager > Parameter Store > /holdfast/groups).",
+			CLI:            "aws cloudwatch describe-alarms --alarm-types MetricAlarm CompositeAlarm --alarm-names {name}",
+			CloudFormation: "AWS::CloudWatch::Alarm: { AlarmName: the name in the policy }",
+			CDK:            "new Alarm(this, ..., { alarmName: ... }), and pass the alarm itself to GuardedFleet, not its name",
+			Terraform:      "resource \"aws_cloudwatch_metric_alarm\": alarm_name = the name in the policy",
 		},
 		check: checkAlarmMissing,
 	}
@@ -88,10 +89,11 @@ func alarmActionsOff() Rule {
 		Why:    "Its actions are turned off. Holdfast reads the state itself and still holds the group; but whoever should mend the dependency hears nothing.",
 		Source: "CloudWatch user guide, \"Alarm actions\"",
 		Fix: Fix{
-			Console:   "CloudWatch > Alarms > {name} > Actions > Alarm actions > Enable.",
-			CLI:       "aws cloudwatch enable-alarm-actions --alarm-names {name}",
-			CDK:       "new Alarm(this, ..., { actionsEnabled: true })",
-			Terraform: "resource \"aws_cloudwatch_metric_alarm\": actions_enabled = true",
+			Console:        "CloudWatch > Alarms > {name} > Actions > Alarm actions > Enable.",
+			CLI:            "aws cloudwatch enable-alarm-actions --alarm-names {name}",
+			CloudFormation: "AWS::CloudWatch::Alarm: { ActionsEnabled: true }",
+			CDK:            "new Alarm(this, ..., { actionsEnabled: true })",
+			Terraform:      "resource \"aws_cloudwatch_metric_alarm\": actions_enabled = true",
 		},
 		check: func(v *view) []Finding {
 			var out []Finding
@@ -118,10 +120,11 @@ func alarmNotEvaluated() Rule {
 			"will stay so in the very minute for which it was made.",
 		Source: "CloudWatch user guide, \"Configuring how CloudWatch alarms treat missing data\"",
 		Fix: Fix{
-			Console:   "CloudWatch > Alarms > {name}: compare namespace, metric name and dimensions with All metrics. A metric that vanishes when the dependency dies wants missing data treated as breaching.",
-			CLI:       "aws cloudwatch describe-alarms --alarm-types MetricAlarm CompositeAlarm --alarm-names {name}\naws cloudwatch list-metrics --namespace NAMESPACE --metric-name METRIC",
-			CDK:       "new Alarm(this, ..., { metric, treatMissingData: TreatMissingData.BREACHING })",
-			Terraform: "resource \"aws_cloudwatch_metric_alarm\": namespace, metric_name and dimensions as written by the service; treat_missing_data = \"breaching\"",
+			Console:        "CloudWatch > Alarms > {name}: compare namespace, metric name and dimensions with All metrics. A metric that vanishes when the dependency dies wants missing data treated as breaching.",
+			CLI:            "aws cloudwatch describe-alarms --alarm-types MetricAlarm CompositeAlarm --alarm-names {name}\naws cloudwatch list-metrics --namespace NAMESPACE --metric-name METRIC",
+			CloudFormation: "AWS::CloudWatch::Alarm: { Namespace, MetricName and Dimensions as written by the service, TreatMissingData: breaching }",
+			CDK:            "new Alarm(this, ..., { metric, treatMissingData: TreatMissingData.BREACHING })",
+			Terraform:      "resource \"aws_cloudwatch_metric_alarm\": namespace, metric_name and dimensions as written by the service; treat_missing_data = \"breaching\"",
 		},
 		check: checkAlarmEvaluated,
 	}
@@ -160,10 +163,11 @@ func alarmStuck() Rule {
 			"really fails, no alarm will hold the group.",
 		Source: "Holdfast's policy key alarm_max_age_seconds",
 		Fix: Fix{
-			Console:   "CloudWatch > Alarms > {name}: mend the dependency, or set a threshold that is red only when users are hurt.",
-			CLI:       "aws cloudwatch describe-alarm-history --alarm-name {name} --history-item-type StateUpdate --max-items 20",
-			CDK:       "new Alarm(this, ..., { threshold: ..., evaluationPeriods: ... })",
-			Terraform: "resource \"aws_cloudwatch_metric_alarm\": threshold and evaluation_periods",
+			Console:        "CloudWatch > Alarms > {name}: mend the dependency, or set a threshold that is red only when users are hurt.",
+			CLI:            "aws cloudwatch describe-alarm-history --alarm-name {name} --history-item-type StateUpdate --max-items 20",
+			CloudFormation: "AWS::CloudWatch::Alarm: { Threshold: ..., EvaluationPeriods: ... }",
+			CDK:            "new Alarm(this, ..., { threshold: ..., evaluationPeriods: ... })",
+			Terraform:      "resource \"aws_cloudwatch_metric_alarm\": threshold and evaluation_periods",
 		},
 		check: checkAlarmStuck,
 	}

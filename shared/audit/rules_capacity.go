@@ -22,10 +22,11 @@ func noMaintenancePolicy() Rule {
 			"With a minimum of 100 % the new one comes first where Auto Scaling replaces by its own checks; AWS does not say whether it does for a member that set-instance-health marked.",
 		Source: "Auto Scaling user guide, \"Instance maintenance policies\"",
 		Fix: Fix{
-			Console:   "EC2 > Auto Scaling groups > {name} > Details > Instance maintenance policy > Edit: launch before terminating, minimum 100 %, maximum 110 % or more.",
-			CLI:       "aws autoscaling update-auto-scaling-group --auto-scaling-group-name {name} --instance-maintenance-policy MinHealthyPercentage=100,MaxHealthyPercentage=150",
-			CDK:       "new AutoScalingGroup(this, ..., { minHealthyPercentage: 100, maxHealthyPercentage: 150 })",
-			Terraform: "resource \"aws_autoscaling_group\": instance_maintenance_policy { min_healthy_percentage = 100, max_healthy_percentage = 150 }",
+			Console:        "EC2 > Auto Scaling groups > {name} > Details > Instance maintenance policy > Edit: launch before terminating, minimum 100 %, maximum 110 % or more.",
+			CLI:            "aws autoscaling update-auto-scaling-group --auto-scaling-group-name {name} --instance-maintenance-policy MinHealthyPercentage=100,MaxHealthyPercentage=150",
+			CloudFormation: "AWS::AutoScaling::AutoScalingGroup: { InstanceMaintenancePolicy: { MinHealthyPercentage: 100, MaxHealthyPercentage: 150 } }",
+			CDK:            "new AutoScalingGroup(this, ..., { minHealthyPercentage: 100, maxHealthyPercentage: 150 })",
+			Terraform:      "resource \"aws_autoscaling_group\": instance_maintenance_policy { min_healthy_percentage = 100, max_healthy_percentage = 150 }",
 		},
 		check: func(v *view) []Finding {
 			var out []Finding
@@ -47,10 +48,11 @@ func singleZone() Rule {
 			"serves nobody.",
 		Source: "Auto Scaling user guide, \"Distribute instances across Availability Zones\"; Well-Architected Framework, reliability pillar, REL11-BP03",
 		Fix: Fix{
-			Console:   "EC2 > Auto Scaling groups > {name} > Details > Network > Edit: subnets in two zones or more, and the same zones at the load balancer.",
-			CLI:       "aws autoscaling update-auto-scaling-group --auto-scaling-group-name {name} --vpc-zone-identifier SUBNET_1,SUBNET_2",
-			CDK:       "new AutoScalingGroup(this, ..., { vpcSubnets: { subnetType: SubnetType.PRIVATE_WITH_EGRESS } }), in a Vpc with maxAzs: 2 or more",
-			Terraform: "resource \"aws_autoscaling_group\": vpc_zone_identifier = [subnets of two zones or more]",
+			Console:        "EC2 > Auto Scaling groups > {name} > Details > Network > Edit: subnets in two zones or more, and the same zones at the load balancer.",
+			CLI:            "aws autoscaling update-auto-scaling-group --auto-scaling-group-name {name} --vpc-zone-identifier SUBNET_1,SUBNET_2",
+			CloudFormation: "AWS::AutoScaling::AutoScalingGroup: { VPCZoneIdentifier: [subnets of two zones or more] }",
+			CDK:            "new AutoScalingGroup(this, ..., { vpcSubnets: { subnetType: SubnetType.PRIVATE_WITH_EGRESS } }), in a Vpc with maxAzs: 2 or more",
+			Terraform:      "resource \"aws_autoscaling_group\": vpc_zone_identifier = [subnets of two zones or more]",
 		},
 		check: checkZones,
 	}
@@ -82,10 +84,11 @@ func singleMember() Rule {
 			"Holdfast does not touch the last member of a group unless its policy says so.",
 		Source: "Auto Scaling user guide, \"Set scaling limits for your Auto Scaling group\"",
 		Fix: Fix{
-			Console:   "EC2 > Auto Scaling groups > {name} > Details > Group size > Edit: minimum 2, maximum 3 or more.",
-			CLI:       "aws autoscaling update-auto-scaling-group --auto-scaling-group-name {name} --min-size 2 --max-size 4",
-			CDK:       "new AutoScalingGroup(this, ..., { minCapacity: 2, maxCapacity: 4 })",
-			Terraform: "resource \"aws_autoscaling_group\": min_size = 2, max_size = 4",
+			Console:        "EC2 > Auto Scaling groups > {name} > Details > Group size > Edit: minimum 2, maximum 3 or more.",
+			CLI:            "aws autoscaling update-auto-scaling-group --auto-scaling-group-name {name} --min-size 2 --max-size 4",
+			CloudFormation: "AWS::AutoScaling::AutoScalingGroup: { MinSize: \"2\", MaxSize: \"4\" }",
+			CDK:            "new AutoScalingGroup(this, ..., { minCapacity: 2, maxCapacity: 4 })",
+			Terraform:      "resource \"aws_autoscaling_group\": min_size = 2, max_size = 4",
 		},
 		check: func(v *view) []Finding {
 			var out []Finding
@@ -109,10 +112,11 @@ func protectionMisread() Rule {
 			"capacity is taken back. Who relies on it for the state that a member holds loses that state.",
 		Source: "Auto Scaling user guide, \"Use instance scale-in protection\"",
 		Fix: Fix{
-			Console:   "Keep the protection if scale-in is what it is for. For state that must not be lost: Holdfast with action hold-only and respect_scale_in_protection, and a health check type of EC2 only.",
-			CLI:       "aws autoscaling update-auto-scaling-group --auto-scaling-group-name {name} --no-new-instances-protected-from-scale-in",
-			CDK:       "new AutoScalingGroup(this, ..., { newInstancesProtectedFromScaleIn: false })",
-			Terraform: "resource \"aws_autoscaling_group\": protect_from_scale_in = false",
+			Console:        "Keep the protection if scale-in is what it is for. For state that must not be lost: Holdfast with action hold-only and respect_scale_in_protection, and a health check type of EC2 only.",
+			CLI:            "aws autoscaling update-auto-scaling-group --auto-scaling-group-name {name} --no-new-instances-protected-from-scale-in",
+			CloudFormation: "AWS::AutoScaling::AutoScalingGroup: { NewInstancesProtectedFromScaleIn: false }",
+			CDK:            "new AutoScalingGroup(this, ..., { newInstancesProtectedFromScaleIn: false })",
+			Terraform:      "resource \"aws_autoscaling_group\": protect_from_scale_in = false",
 		},
 		check: checkProtection,
 	}
@@ -155,10 +159,11 @@ func capacityRebalance() Rule {
 			"this may be many at once, and no hold stops it.",
 		Source: "Auto Scaling user guide, \"Use Capacity Rebalancing to handle Spot interruptions\"",
 		Fix: Fix{
-			Console:   "EC2 > Auto Scaling groups > {name} > Details > Network > Edit: turn capacity rebalance off; or keep it for Spot members that take the two minutes' notice badly, and acknowledge this.",
-			CLI:       "aws autoscaling update-auto-scaling-group --auto-scaling-group-name {name} --no-capacity-rebalance",
-			CDK:       "new AutoScalingGroup(this, ..., { capacityRebalance: false })",
-			Terraform: "resource \"aws_autoscaling_group\": capacity_rebalance = false",
+			Console:        "EC2 > Auto Scaling groups > {name} > Details > Network > Edit: turn capacity rebalance off; or keep it for Spot members that take the two minutes' notice badly, and acknowledge this.",
+			CLI:            "aws autoscaling update-auto-scaling-group --auto-scaling-group-name {name} --no-capacity-rebalance",
+			CloudFormation: "AWS::AutoScaling::AutoScalingGroup: { CapacityRebalance: false }",
+			CDK:            "new AutoScalingGroup(this, ..., { capacityRebalance: false })",
+			Terraform:      "resource \"aws_autoscaling_group\": capacity_rebalance = false",
 		},
 		check: func(v *view) []Finding {
 			var out []Finding
@@ -185,10 +190,11 @@ func refreshTakesMany() Rule {
 			"then an outage instead of one broken member.",
 		Source: "Auto Scaling user guide, \"Instance refresh\", minimum healthy percentage",
 		Fix: Fix{
-			Console:   "EC2 > Auto Scaling groups > {name} > Instance refresh > Start: minimum healthy percentage 90 or more, checkpoints, and rollback on alarm.",
-			CLI:       "aws autoscaling start-instance-refresh --auto-scaling-group-name {name} --preferences MinHealthyPercentage=90,MaxHealthyPercentage=110",
-			CDK:       "new AutoScalingGroup(this, ..., { updatePolicy: UpdatePolicy.rollingUpdate({ minInstancesInService: ..., minSuccessPercentage: 100 }) })",
-			Terraform: "resource \"aws_autoscaling_group\": instance_refresh { preferences { min_healthy_percentage = 90 } }",
+			Console:        "EC2 > Auto Scaling groups > {name} > Instance refresh > Start: minimum healthy percentage 90 or more, checkpoints, and rollback on alarm.",
+			CLI:            "aws autoscaling start-instance-refresh --auto-scaling-group-name {name} --preferences MinHealthyPercentage=90,MaxHealthyPercentage=110",
+			CloudFormation: "AWS::AutoScaling::AutoScalingGroup, attribute UpdatePolicy: { AutoScalingRollingUpdate: { MaxBatchSize: 1, MinInstancesInService: ... } }",
+			CDK:            "new AutoScalingGroup(this, ..., { updatePolicy: UpdatePolicy.rollingUpdate({ minInstancesInService: ..., minSuccessPercentage: 100 }) })",
+			Terraform:      "resource \"aws_autoscaling_group\": instance_refresh { preferences { min_healthy_percentage = 90 } }",
 		},
 		check: func(v *view) []Finding {
 			var out []Finding
@@ -226,8 +232,9 @@ func complianceClash() Rule {
 			Console: "Security Hub > Findings > AutoScaling.1 for {name} > Workflow status: Suppressed, with this note, and in it who repairs broken members, such as Holdfast: " + justification,
 			CLI: "aws autoscaling describe-auto-scaling-groups --auto-scaling-group-names {name} --query 'AutoScalingGroups[].[HealthCheckType,TargetGroupARNs]'\n" +
 				"aws securityhub batch-update-findings --finding-identifiers Id=FINDING_ARN,ProductArn=PRODUCT_ARN --workflow Status=SUPPRESSED --note '{\"UpdatedBy\": \"YOUR NAME\", \"Text\": \"" + justification + "\"}'",
-			CDK:       "Leave the group as it is; suppress the control by a Security Hub automation rule (CfnAutomationRule) with the same note.",
-			Terraform: "Leave the group as it is; suppress the control by aws_securityhub_automation_rule with the same note.",
+			CloudFormation: "Leave the group as it is; suppress the control by an AWS::SecurityHub::AutomationRule with the same note.",
+			CDK:            "Leave the group as it is; suppress the control by a Security Hub automation rule (CfnAutomationRule) with the same note.",
+			Terraform:      "Leave the group as it is; suppress the control by aws_securityhub_automation_rule with the same note.",
 		},
 		check: func(v *view) []Finding {
 			var out []Finding

@@ -15,10 +15,11 @@ func guarding() []Rule {
 // agentFix is the fix of both rules about heartbeats.
 func agentFix() Fix {
 	return Fix{
-		Console:   "EC2 > Launch templates: install the heartbeat agent in the user data of {name}'s template and give the instance role the heartbeat permission; then replace the members by an instance refresh.",
-		CLI:       "systemctl status holdfast-heartbeat   # on a member of {name}: is it there, and what does it say?\naws autoscaling start-instance-refresh --auto-scaling-group-name {name} --preferences MinHealthyPercentage=90,MaxHealthyPercentage=110",
-		CDK:       "GuardedFleet's heartbeat permission for the group's role, and the agent in userData",
-		Terraform: "resource \"aws_launch_template\": user_data with the agent; aws_iam_role_policy with dynamodb:UpdateItem on the heartbeats table, fenced by ec2:SourceInstanceARN",
+		Console:        "EC2 > Launch templates: install the heartbeat agent in the user data of {name}'s template and give the instance role the heartbeat permission; then replace the members by an instance refresh.",
+		CLI:            "systemctl status holdfast-heartbeat   # on a member of {name}: is it there, and what does it say?\naws autoscaling start-instance-refresh --auto-scaling-group-name {name} --preferences MinHealthyPercentage=90,MaxHealthyPercentage=110",
+		CloudFormation: "AWS::EC2::LaunchTemplate: { LaunchTemplateData: { UserData: with the agent } }; AWS::IAM::RolePolicy with dynamodb:UpdateItem on the heartbeats table, fenced by ec2:SourceInstanceARN",
+		CDK:            "GuardedFleet's heartbeat permission for the group's role, and the agent in userData",
+		Terraform:      "resource \"aws_launch_template\": user_data with the agent; aws_iam_role_policy with dynamodb:UpdateItem on the heartbeats table, fenced by ec2:SourceInstanceARN",
 	}
 }
 
@@ -113,7 +114,8 @@ func (v *view) beats(g *Group) beats {
 func policyFix(console, cli, cdk string) Fix {
 	return Fix{
 		Console: "Systems Manager > Parameter Store > /holdfast/groups: " + console, CLI: cli, CDK: cdk,
-		Terraform: "resource \"aws_ssm_parameter\": the policy as one JSON object",
+		CloudFormation: "AWS::SSM::Parameter: { Value: the policy as one JSON object }",
+		Terraform:      "resource \"aws_ssm_parameter\": the policy as one JSON object",
 	}
 }
 
@@ -170,10 +172,11 @@ func pagesReachNobody() Rule {
 			"subscription that nobody confirmed is none.",
 		Source: "Simple Notification Service developer guide, \"Confirm your Amazon SNS subscription\"",
 		Fix: Fix{
-			Console:   "SNS > Topics > {name} > Create subscription, and confirm it.",
-			CLI:       "aws sns subscribe --topic-arn {arn} --protocol email --notification-endpoint ADDRESS",
-			CDK:       "topic.addSubscription(new EmailSubscription(ADDRESS)), on Guardian's topic",
-			Terraform: "resource \"aws_sns_topic_subscription\": topic_arn, protocol, endpoint",
+			Console:        "SNS > Topics > {name} > Create subscription, and confirm it.",
+			CLI:            "aws sns subscribe --topic-arn {arn} --protocol email --notification-endpoint ADDRESS",
+			CloudFormation: "AWS::SNS::Subscription: { TopicArn: ..., Protocol: ..., Endpoint: ... }",
+			CDK:            "topic.addSubscription(new EmailSubscription(ADDRESS)), on Guardian's topic",
+			Terraform:      "resource \"aws_sns_topic_subscription\": topic_arn, protocol, endpoint",
 		},
 		check: func(v *view) []Finding {
 			var out []Finding
@@ -194,10 +197,11 @@ func ownAlarmSilent() Rule {
 		Why:    "It watches the guardian itself, such as that no sweep has run for three minutes. Without an action, or with its actions off, it turns red and no one hears of it.",
 		Source: "CloudWatch user guide, \"Alarm actions\"",
 		Fix: Fix{
-			Console:   "CloudWatch > Alarms > {name} > Edit > Notification: the topic of Holdfast's pages; and Actions > Alarm actions > Enable.",
-			CLI:       "aws cloudwatch enable-alarm-actions --alarm-names {name}\naws cloudwatch describe-alarms --alarm-names {name} --query 'MetricAlarms[].[ActionsEnabled,AlarmActions]'",
-			CDK:       "alarm.addAlarmAction(new SnsAction(topic)); deploy Holdfast's stack again to get its own back",
-			Terraform: "resource \"aws_cloudwatch_metric_alarm\": alarm_actions = [topic], actions_enabled = true",
+			Console:        "CloudWatch > Alarms > {name} > Edit > Notification: the topic of Holdfast's pages; and Actions > Alarm actions > Enable.",
+			CLI:            "aws cloudwatch enable-alarm-actions --alarm-names {name}\naws cloudwatch describe-alarms --alarm-names {name} --query 'MetricAlarms[].[ActionsEnabled,AlarmActions]'",
+			CloudFormation: "AWS::CloudWatch::Alarm: { AlarmActions: [topic], ActionsEnabled: true }",
+			CDK:            "alarm.addAlarmAction(new SnsAction(topic)); deploy Holdfast's stack again to get its own back",
+			Terraform:      "resource \"aws_cloudwatch_metric_alarm\": alarm_actions = [topic], actions_enabled = true",
 		},
 		check: func(v *view) []Finding {
 			var out []Finding

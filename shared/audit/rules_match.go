@@ -119,10 +119,11 @@ func thresholdsDiffer() Rule {
 			"seldom the one that was reviewed.",
 		Source: "Auto Scaling user guide, \"Health checks for instances in an Auto Scaling group\"",
 		Fix: Fix{
-			Console:   "EC2 > Target groups: give all target groups of {name} the same interval, timeout and thresholds, or one target group less.",
-			CLI:       "aws autoscaling describe-traffic-sources --auto-scaling-group-name {name}\naws elbv2 modify-target-group --target-group-arn ARN --health-check-interval-seconds 10 --health-check-timeout-seconds 5 --unhealthy-threshold-count 3 --healthy-threshold-count 2",
-			CDK:       "Give all ApplicationTargetGroups of the group one and the same healthCheck object.",
-			Terraform: "Give all aws_lb_target_group of the group the same health_check block, from one local value.",
+			Console:        "EC2 > Target groups: give all target groups of {name} the same interval, timeout and thresholds, or one target group less.",
+			CLI:            "aws autoscaling describe-traffic-sources --auto-scaling-group-name {name}\naws elbv2 modify-target-group --target-group-arn ARN --health-check-interval-seconds 10 --health-check-timeout-seconds 5 --unhealthy-threshold-count 3 --healthy-threshold-count 2",
+			CloudFormation: "Give all AWS::ElasticLoadBalancingV2::TargetGroup of the group the same HealthCheckIntervalSeconds, HealthCheckTimeoutSeconds, HealthyThresholdCount and UnhealthyThresholdCount.",
+			CDK:            "Give all ApplicationTargetGroups of the group one and the same healthCheck object.",
+			Terraform:      "Give all aws_lb_target_group of the group the same health_check block, from one local value.",
 		},
 		check: checkDiffer,
 	}
@@ -171,10 +172,11 @@ func targetsNotUsed() Rule {
 			"unhealthy, and the day on which a listener is pointed at them is the day on which it shows.",
 		Source: "Application Load Balancer user guide, \"Target health status\", Target.NotInUse",
 		Fix: Fix{
-			Console:   "EC2 > Load balancers > Listeners: forward to {name}, and enable the members' zones at the load balancer; or take the target group off its Auto Scaling group and delete it.",
-			CLI:       "aws elbv2 describe-target-health --target-group-arn {arn}\naws elbv2 create-listener --load-balancer-arn ARN --protocol HTTP --port 80 --default-actions Type=forward,TargetGroupArn={arn}",
-			CDK:       "listener.addTargetGroups(..., { targetGroups: [...] }), and all zones of the group in the load balancer's vpcSubnets",
-			Terraform: "resource \"aws_lb_listener\": default_action { type = \"forward\", target_group_arn = ... }",
+			Console:        "EC2 > Load balancers > Listeners: forward to {name}, and enable the members' zones at the load balancer; or take the target group off its Auto Scaling group and delete it.",
+			CLI:            "aws elbv2 describe-target-health --target-group-arn {arn}\naws elbv2 create-listener --load-balancer-arn ARN --protocol HTTP --port 80 --default-actions Type=forward,TargetGroupArn={arn}",
+			CloudFormation: "AWS::ElasticLoadBalancingV2::Listener: { DefaultActions: [{ Type: forward, TargetGroupArn: ... }] }",
+			CDK:            "listener.addTargetGroups(..., { targetGroups: [...] }), and all zones of the group in the load balancer's vpcSubnets",
+			Terraform:      "resource \"aws_lb_listener\": default_action { type = \"forward\", target_group_arn = ... }",
 		},
 		check: checkNotUsed,
 	}

@@ -17,11 +17,30 @@ func probing() []Rule {
 // probeFix is the fix of rules about one number of the health check.
 func probeFix(console, cli, cdk, terraform string) Fix {
 	return Fix{
-		Console:   "EC2 > Target groups > {name} > Health checks > Edit: " + console,
-		CLI:       "aws elbv2 modify-target-group --target-group-arn {arn} " + cli,
-		CDK:       "new ApplicationTargetGroup(this, ..., { healthCheck: { " + cdk + " } })",
-		Terraform: "resource \"aws_lb_target_group\": health_check { " + terraform + " }",
+		Console:        "EC2 > Target groups > {name} > Health checks > Edit: " + console,
+		CLI:            "aws elbv2 modify-target-group --target-group-arn {arn} " + cli,
+		CloudFormation: "AWS::ElasticLoadBalancingV2::TargetGroup: { " + properties(cli) + " }",
+		CDK:            "new ApplicationTargetGroup(this, ..., { healthCheck: { " + cdk + " } })",
+		Terraform:      "resource \"aws_lb_target_group\": health_check { " + terraform + " }",
 	}
+}
+
+// properties writes the flags of a command as CloudFormation's properties, whose names are the same words.
+func properties(cli string) string {
+	var out []string
+	words := strings.Fields(cli)
+	for i := 0; i+1 < len(words); i += 2 {
+		name := ""
+		for part := range strings.SplitSeq(strings.TrimPrefix(words[i], "--"), "-") {
+			name += strings.ToUpper(part[:1]) + part[1:]
+		}
+		value := words[i+1]
+		if key, codes, nested := strings.Cut(value, "="); nested {
+			value = fmt.Sprintf("{ %s: \"%s\" }", key, codes)
+		}
+		out = append(out, name+": "+value)
+	}
+	return strings.Join(out, ", ")
 }
 
 // known is a target group's health check with what its service promises. Numbers that are unknown are 0; ok says that all of those asked

@@ -17,11 +17,22 @@ func routing() []Rule {
 // attributeFix is the fix of rules about an attribute of a target group.
 func attributeFix(console, cli, cdk, terraform string) Fix {
 	return Fix{
-		Console:   "EC2 > Target groups > {name} > Attributes > Edit: " + console,
-		CLI:       "aws elbv2 modify-target-group-attributes --target-group-arn {arn} --attributes " + cli,
-		CDK:       "new ApplicationTargetGroup(this, ..., { " + cdk + " })",
-		Terraform: "resource \"aws_lb_target_group\": " + terraform,
+		Console:        "EC2 > Target groups > {name} > Attributes > Edit: " + console,
+		CLI:            "aws elbv2 modify-target-group-attributes --target-group-arn {arn} --attributes " + cli,
+		CloudFormation: "AWS::ElasticLoadBalancingV2::TargetGroup: { TargetGroupAttributes: [" + attributes(cli) + "] }",
+		CDK:            "new ApplicationTargetGroup(this, ..., { " + cdk + " })",
+		Terraform:      "resource \"aws_lb_target_group\": " + terraform,
 	}
+}
+
+// attributes writes the attributes of a command as CloudFormation does.
+func attributes(cli string) string {
+	var out []string
+	for pair := range strings.FieldsSeq(cli) {
+		key, value, _ := strings.Cut(strings.TrimPrefix(pair, "Key="), ",Value=")
+		out = append(out, fmt.Sprintf("{ Key: %s, Value: \"%s\" }", key, value))
+	}
+	return strings.Join(out, ", ")
 }
 
 func failOpenRaised() Rule {

@@ -36,8 +36,9 @@ func forgottenSuspension() Rule {
 				"all that are marked Unhealthy are replaced at once.",
 			CLI: "aws autoscaling describe-auto-scaling-groups --auto-scaling-group-names {name} --query 'AutoScalingGroups[].Instances[?HealthStatus==`Unhealthy`].InstanceId'\n" +
 				"aws autoscaling resume-processes --auto-scaling-group-name {name} --scaling-processes {detail}",
-			CDK:       "CloudFormation has no property for it: resume it by console or command.",
-			Terraform: "resource \"aws_autoscaling_group\": suspended_processes without {detail}",
+			CloudFormation: "There is no property for it: resume it by console or command.",
+			CDK:            "CloudFormation has no property for it: resume it by console or command.",
+			Terraform:      "resource \"aws_autoscaling_group\": suspended_processes without {detail}",
 		},
 		check: checkSuspensions,
 	}
@@ -95,10 +96,11 @@ func launchesFail() Rule {
 			"smaller. Holdfast defers every mark for as long.",
 		Source: "Auto Scaling user guide, \"Troubleshoot issues in Amazon EC2 Auto Scaling\"",
 		Fix: Fix{
-			Console:   "EC2 > Auto Scaling groups > {name} > Activity: read the status message of the failed launches and mend its cause.",
-			CLI:       "aws autoscaling describe-scaling-activities --auto-scaling-group-name {name} --max-items 5",
-			CDK:       "Mend the launch template (image, instance type, role, key, subnets) that the message names.",
-			Terraform: "Mend the aws_launch_template (image_id, instance_type, iam_instance_profile, key_name) that the message names.",
+			Console:        "EC2 > Auto Scaling groups > {name} > Activity: read the status message of the failed launches and mend its cause.",
+			CLI:            "aws autoscaling describe-scaling-activities --auto-scaling-group-name {name} --max-items 5",
+			CloudFormation: "AWS::EC2::LaunchTemplate: { LaunchTemplateData: mend the ImageId, InstanceType, IamInstanceProfile or KeyName that the message names }",
+			CDK:            "Mend the launch template (image, instance type, role, key, subnets) that the message names.",
+			Terraform:      "Mend the aws_launch_template (image_id, instance_type, iam_instance_profile, key_name) that the message names.",
 		},
 		check: checkLaunches,
 	}

@@ -18,10 +18,11 @@ func terminating() []Rule {
 // onlyEC2 is the fix of all rules about health check types.
 func onlyEC2(also string) Fix {
 	return Fix{
-		Console:   "EC2 > Auto Scaling groups > {name} > Details > Health checks > Edit: turn the health checks of Elastic Load Balancing and VPC Lattice off. " + also,
-		CLI:       "aws autoscaling update-auto-scaling-group --auto-scaling-group-name {name} --health-check-type EC2",
-		CDK:       "new AutoScalingGroup(this, ..., { healthChecks: HealthChecks.ec2({ gracePeriod: Duration.minutes(5) }) })",
-		Terraform: "resource \"aws_autoscaling_group\": health_check_type = \"EC2\"",
+		Console:        "EC2 > Auto Scaling groups > {name} > Details > Health checks > Edit: turn the health checks of Elastic Load Balancing and VPC Lattice off. " + also,
+		CLI:            "aws autoscaling update-auto-scaling-group --auto-scaling-group-name {name} --health-check-type EC2",
+		CloudFormation: "AWS::AutoScaling::AutoScalingGroup: { HealthCheckType: EC2 }",
+		CDK:            "new AutoScalingGroup(this, ..., { healthChecks: HealthChecks.ec2({ gracePeriod: Duration.minutes(5) }) })",
+		Terraform:      "resource \"aws_autoscaling_group\": health_check_type = \"EC2\"",
 	}
 }
 
@@ -168,10 +169,11 @@ func allows(p Promise, g *Group) bool {
 
 func longerGrace(seconds string) Fix {
 	return Fix{
-		Console:   "EC2 > Auto Scaling groups > {name} > Details > Health checks > Edit: health check grace period of " + seconds + " seconds or more.",
-		CLI:       "aws autoscaling update-auto-scaling-group --auto-scaling-group-name {name} --health-check-grace-period " + seconds,
-		CDK:       "new AutoScalingGroup(this, ..., { healthChecks: HealthChecks.ec2({ gracePeriod: Duration.seconds(" + seconds + ") }) })",
-		Terraform: "resource \"aws_autoscaling_group\": health_check_grace_period = " + seconds,
+		Console:        "EC2 > Auto Scaling groups > {name} > Details > Health checks > Edit: health check grace period of " + seconds + " seconds or more.",
+		CLI:            "aws autoscaling update-auto-scaling-group --auto-scaling-group-name {name} --health-check-grace-period " + seconds,
+		CloudFormation: "AWS::AutoScaling::AutoScalingGroup: { HealthCheckGracePeriod: " + seconds + " }",
+		CDK:            "new AutoScalingGroup(this, ..., { healthChecks: HealthChecks.ec2({ gracePeriod: Duration.seconds(" + seconds + ") }) })",
+		Terraform:      "resource \"aws_autoscaling_group\": health_check_grace_period = " + seconds,
 	}
 }
 
@@ -245,10 +247,11 @@ func statusCheckTerminates() Rule {
 			"A path that asks a dependency replaces the whole fleet in the dependency's bad minutes, and nothing at the group tells why.",
 		Source: "EC2 user guide, \"Application status checks\"",
 		Fix: Fix{
-			Console:   "EC2 > Status checks > Application status checks > {name}: remove the association with the group's tag or members, or suppress the check until its path is answered by the member alone.",
-			CLI:       "aws ec2 describe-application-status-check-associations\naws ec2 disassociate-application-status-check --application-status-check-id {name} {detail}",
-			CDK:       "Remove the association where it is made; the CDK has no construct of its own for it.",
-			Terraform: "Remove the association where it is made; aws_autoscaling_group has no argument for it.",
+			Console:        "EC2 > Status checks > Application status checks > {name}: remove the association with the group's tag or members, or suppress the check until its path is answered by the member alone.",
+			CLI:            "aws ec2 describe-application-status-check-associations\naws ec2 disassociate-application-status-check --application-status-check-id {name} {detail}",
+			CloudFormation: "AWS::EC2::ApplicationStatusCheck: { Path: /health }, a path that the member alone answers; the association is no property of it.",
+			CDK:            "Remove the association where it is made; the CDK has no construct of its own for it.",
+			Terraform:      "Remove the association where it is made; aws_autoscaling_group has no argument for it.",
 		},
 		check: checkStatusChecks,
 	}

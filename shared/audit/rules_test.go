@@ -133,7 +133,7 @@ func TestTheTwoDumpsOfARuleAreNeighbours(t *testing.T) {
 
 func TestEveryRuleSaysAllThatAPersonNeeds(t *testing.T) {
 	id, name := regexp.MustCompile(`^HF\d{3}$`), regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-	place := regexp.MustCompile(`\{(name|arn|detail)\}`)
+	place, resourceType := regexp.MustCompile(`\{(name|arn|detail)\}`), regexp.MustCompile(`AWS::[A-Za-z0-9]+::[A-Za-z]+`)
 	seen := map[string]bool{}
 	for i, r := range audit.Rules() {
 		if want := fmt.Sprintf("HF%03d", i+1); r.ID != want || !id.MatchString(r.ID) {
@@ -147,15 +147,26 @@ func TestEveryRuleSaysAllThatAPersonNeeds(t *testing.T) {
 			t.Errorf("%s: severity %q", r.ID, r.Severity)
 		}
 		for what, text := range map[string]string{
-			"title": r.Title, "why": r.Why, "source": r.Source, "console": r.Fix.Console, "CLI": r.Fix.CLI, "CDK": r.Fix.CDK, "Terraform": r.Fix.Terraform,
+			"title": r.Title, "why": r.Why, "source": r.Source, "console": r.Fix.Console, "CLI": r.Fix.CLI, "CloudFormation": r.Fix.CloudFormation, "CDK": r.Fix.CDK, "Terraform": r.Fix.Terraform,
 		} {
 			if len(text) < 10 {
 				t.Errorf("%s: %s is %q", r.ID, what, text)
 			}
 		}
+		if !resourceType.MatchString(r.Fix.CloudFormation) && !strings.Contains(r.Fix.CloudFormation, "no property") {
+			t.Errorf("%s: names no type of CloudFormation and does not say that there is none: %s", r.ID, r.Fix.CloudFormation)
+		}
 		if !place.MatchString(r.Fix.CLI) {
 			t.Errorf("%s: the command names no resource: %s", r.ID, r.Fix.CLI)
 		}
+	}
+}
+
+func TestTheNumbersOfAFindingStandInItsPropertiesToo(t *testing.T) {
+	found := of(audit.Judge(dump(t, "rules", "HF005", "broken.json"), options(t)), "HF005")
+	want := regexp.MustCompile(`^AWS::AutoScaling::AutoScalingGroup: \{ HealthCheckGracePeriod: [1-9]\d* \}$`)
+	if len(found) != 1 || !want.MatchString(found[0].Fix.CloudFormation) {
+		t.Errorf("findings %+v", found)
 	}
 }
 
@@ -177,9 +188,9 @@ func TestEveryFolderOfDumpsIsARule(t *testing.T) {
 
 // deepPaths says which paths count as deep, from the code that judges them.
 func deepPaths() string {
-	return "A path is deep by one of these words in it, whole and in any case: `" + strings.Join(timing.DeepWords(), "`, `") + "`. `/ready` and `/health?check=db` are deep,\n" +
-		"`/already` is not. `" + timing.ActuatorPath + "`, Spring Boot's whole health endpoint, asks each indicator that Spring Boot finds something for; it is found as high, because an\n" +
-		"application without any asks its disk alone, and so is `/`, the front page. `" + timing.ActuatorPath + "/liveness` is not found. HF006 takes the same paths for deep.\n"
+	return "A path is deep by one of these words in it, whole and in any case: `" + strings.Join(timing.DeepWords(), "`, `") + "`.\n" +
+		"`/ready` and `/health?check=db` are deep, `/already` is not. `" + timing.ActuatorPath + "`, Spring Boot's whole health endpoint, asks each indicator that Spring Boot finds something for; it is found as high, because an\n" +
+		"application without any asks little more than its disk, and so is `/`, the front page. `" + timing.ActuatorPath + "/liveness` is not found. HF006 takes the same paths for deep.\n"
 }
 
 func TestTheListOfRulesInTheDocs(t *testing.T) {
@@ -193,8 +204,8 @@ func TestTheListOfRulesInTheDocs(t *testing.T) {
 		fmt.Fprintf(&b, "| [%s](#%s-%s) | %s | %s |\n", r.ID, strings.ToLower(r.ID), r.Name, r.Severity, r.Title)
 	}
 	for _, r := range rules {
-		fmt.Fprintf(&b, "\n## %s %s\n\n**%s** (%s). %s\n\nSource: %s.\n\n- Console: %s\n- CDK: `%s`\n- Terraform: `%s`\n\n```sh\n%s\n```\n",
-			r.ID, r.Name, r.Title, r.Severity, r.Why, r.Source, r.Fix.Console, r.Fix.CDK, r.Fix.Terraform, r.Fix.CLI)
+		fmt.Fprintf(&b, "\n## %s %s\n\n**%s** (%s). %s\n\nSource: %s.\n\n- Console: %s\n- CloudFormation: `%s`\n- CDK: `%s`\n- Terraform: `%s`\n\n```sh\n%s\n```\n",
+			r.ID, r.Name, r.Title, r.Severity, r.Why, r.Source, r.Fix.Console, r.Fix.CloudFormation, r.Fix.CDK, r.Fix.Terraform, r.Fix.CLI)
 		if r.ID == "HF001" {
 			b.WriteString("\n" + deepPaths())
 		}

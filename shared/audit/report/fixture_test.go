@@ -60,7 +60,7 @@ func hostile() audit.Report {
 	evil := "</script><img src=x onerror=alert(1)>\u202egnp\x1b[31m\x00\"'`{{.}}\u200b"
 	f := audit.Finding{
 		Rule: evil, Severity: audit.Severity(evil), Kind: evil, Name: evil, ARN: evil, Where: evil + ":7: " + evil, Part: evil, Saw: evil, Sum: evil,
-		Fix: audit.Fix{Console: evil, CLI: evil, CDK: evil, Terraform: evil},
+		Fix: audit.Fix{Console: evil, CLI: evil, CloudFormation: evil, CDK: evil, Terraform: evil},
 	}
 	known := f
 	known.Rule, known.Severity = "HF001", audit.Critical

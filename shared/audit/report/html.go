@@ -163,7 +163,9 @@ func rowOf(f audit.Finding, rule audit.Rule) row {
 	if out.Place == "" {
 		out.Place = visible(f.ARN)
 	}
-	for _, x := range []fix{{"Console", f.Fix.Console, false}, {"CLI", f.Fix.CLI, true}, {"CDK", f.Fix.CDK, true}, {"Terraform", f.Fix.Terraform, true}} {
+	for _, x := range []fix{
+		{"Console", f.Fix.Console, false}, {"CLI", f.Fix.CLI, true}, {"CloudFormation", f.Fix.CloudFormation, true}, {"CDK", f.Fix.CDK, true}, {"Terraform", f.Fix.Terraform, true},
+	} {
 		if x.Text = visible(strings.TrimSpace(x.Text)); x.Text != "" {
 			out.Fixes = append(out.Fixes, x)
 		}

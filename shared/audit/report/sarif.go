@@ -163,7 +163,7 @@ func sarifInvocationOf(r audit.Report) sarifInvocation {
 func sarifRuleOf(r audit.Rule) sarifRule {
 	help := r.Why
 	for _, way := range []struct{ name, text string }{
-		{"Console", r.Fix.Console}, {"CLI", r.Fix.CLI}, {"CDK", r.Fix.CDK}, {"Terraform", r.Fix.Terraform},
+		{"Console", r.Fix.Console}, {"CLI", r.Fix.CLI}, {"CloudFormation", r.Fix.CloudFormation}, {"CDK", r.Fix.CDK}, {"Terraform", r.Fix.Terraform},
 	} {
 		if way.text != "" {
 			help += "\n\n" + way.name + ": " + way.text

@@ -14,17 +14,19 @@ import (
 
 // Ways of fixing a finding, for TextOptions.
 const (
-	WayConsole   = "console"
-	WayCLI       = "cli"
-	WayCDK       = "cdk"
-	WayTerraform = "terraform"
+	WayConsole        = "console"
+	WayCLI            = "cli"
+	WayCloudFormation = "cloudformation"
+	WayCDK            = "cdk"
+	WayTerraform      = "terraform"
 )
 
 // TextOptions say how text is laid out.
 type TextOptions struct {
 	// Width is the width of the terminal in columns, at least 40; 0 breaks no line, as for a file or a pipe.
 	Width int
-	// Ways are the ways of fixing that are shown. Empty means console and CLI for an account, CDK and Terraform for a template.
+	// Ways are the ways of fixing that are shown. Empty means console and CLI for an account, CloudFormation, CDK and Terraform for a
+	// template.
 	Ways []string
 }
 
@@ -222,7 +224,7 @@ func (t *texter) finding(f audit.Finding) {
 	if len(ways) == 0 {
 		ways = []string{WayConsole, WayCLI}
 		if f.Where != "" {
-			ways = []string{WayCDK, WayTerraform}
+			ways = []string{WayCloudFormation, WayCDK, WayTerraform}
 		}
 	}
 	for _, way := range ways {
@@ -239,7 +241,7 @@ func (t *texter) finding(f audit.Finding) {
 }
 
 func wayOf(f audit.Fix, way string) string {
-	return map[string]string{WayConsole: f.Console, WayCLI: f.CLI, WayCDK: f.CDK, WayTerraform: f.Terraform}[way]
+	return map[string]string{WayConsole: f.Console, WayCLI: f.CLI, WayCloudFormation: f.CloudFormation, WayCDK: f.CDK, WayTerraform: f.Terraform}[way]
 }
 
 // name says which resource a finding is about.
