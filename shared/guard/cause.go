@@ -186,8 +186,9 @@ func (k *look) heldProcesses(h *Hold) string {
 func (k *look) allRed() []string {
 	var groups []share
 	for i := range k.views {
-		if inService(k.views[i].m) {
-			groups = k.addTargets(groups, &k.views[i])
+		if v := k.views[i]; inService(v.m) {
+			v.permanent = false // who is repaired one by one counts in no trigger, and fails all the same
+			groups = k.addTargets(groups, &v)
 		}
 	}
 	var out []string

@@ -64,3 +64,41 @@ func TestATraitThatSomeGoodMembersHaveIsStillNamedBesideAPerfectSymptom(t *testi
 		}
 	}
 }
+
+func TestAShareALittleLessThanHalfAboveTheGoodIsNotNamed(t *testing.T) {
+	for version, named := range map[int]bool{9: false, 10: true} { // 69 or 76 percent of the bad have it, and 20 of the good
+		f := guardtest.New(18)
+		for i := range version {
+			f.M(i).LaunchTemplate = "2"
+		}
+		f.M(17).LaunchTemplate = "2"
+		f.Break(upTo(13)...)
+		text := pageText(f.Sweep(), guard.PageHeld)
+		if text == "" || strings.Contains(text, "launch template version 2") != named {
+			t.Errorf("%d of 13 bad and 1 of 5 good have it: the page %q, want it named: %t", version, text, named)
+		}
+	}
+}
+
+func TestAHoldOnPaperPromisesNothing(t *testing.T) {
+	f := guardtest.New(8)
+	f.In.Policy.Action = guard.ActionAlertOnly
+	f.Break(0, 1)
+	text := pageText(f.Sweep(), guard.PageHeld)
+	if !strings.HasSuffix(text, ". no call is made") || strings.Contains(text, "suspended: ") {
+		t.Errorf("the page of a group that is only alerted for: %q", text)
+	}
+}
+
+func TestTheHeldPageSaysDuringAPacedExitTooThatTheLoadBalancerFailsOpen(t *testing.T) {
+	f := guardtest.New(4)
+	f.In.Policy.HoldMaxSeconds, f.In.Policy.HoldExit, f.In.Policy.PageRepeatSeconds = 600, guard.ExitPaced, 60
+	f.Break(upTo(4)...)
+	f.Sweeps(13)
+	if !hold(t, f).Paced {
+		t.Fatalf("no paced exit: %v", f.Verdict.Explain())
+	}
+	if text := pageText(f.Verdict, guard.PageHeld); !strings.Contains(text, "every target of target group web is unhealthy") {
+		t.Errorf("the page %q", text)
+	}
+}
