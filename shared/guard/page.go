@@ -255,7 +255,7 @@ func (k *look) tell() {
 		}
 		s := k.pageState(p)
 		if k.due(p, s) {
-			p.Reminder = s.Last != 0 && s.Open
+			p.Reminder = s.Open
 			p.Since = s.Since
 			s.Last, s.Urgent = k.now, p.Urgent
 			k.v.Pages = append(k.v.Pages, p)
@@ -266,7 +266,7 @@ func (k *look) tell() {
 	for _, s := range k.prev.Pages {
 		open := slices.ContainsFunc(states, func(n PageState) bool { return n.Key == s.Key })
 		over := s.Key == PageHeld && k.next.Hold == nil // the next hold is another condition; one that is only paused is not
-		if !open && !over && s.Last != 0 && k.now.sub(s.Last) < seconds(k.p.PageRepeatSeconds) {
+		if !open && !over && k.now.sub(s.Last) < seconds(k.p.PageRepeatSeconds) {
 			s.Open = false
 			states = append(states, s)
 		}

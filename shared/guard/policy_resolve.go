@@ -133,9 +133,6 @@ func (r *Resolution) lay(l Layer, keys map[string]*Key) (mode string) {
 			r.Problems = append(r.Problems, p)
 		}
 	}
-	if content == nil {
-		return mode
-	}
 	if d := decodeLayer(l.Name, content, keys); len(d.problems) == 0 && r.overlay(d, keys) == "" {
 		r.Good[l.Name] = content
 	}

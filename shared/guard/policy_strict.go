@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// strictObject decodes one JSON object of which it knows every key. Package json alone takes a key in any letters, a key that stands
-// twice and a null, and says nothing: a second "kind" would make a hard dependency soft.
-func strictObject(raw json.RawMessage, into any, keys ...string) error {
+// strictObject decodes one JSON object of which it knows every key, and gives its raw values too. Package json alone takes a key in any
+// letters, a key that stands twice and a null, and says nothing: a second "kind" would make a hard dependency soft.
+func strictObject(raw json.RawMessage, into any, keys ...string) (map[string]json.RawMessage, error) {
 	values, err := strictValues(raw)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for name := range values {
 		if !slices.Contains(keys, name) {
-			return fmt.Errorf("%q is no key here", name)
+			return nil, fmt.Errorf("%q is no key here", name)
 		}
 	}
-	return json.Unmarshal(raw, into)
+	return values, json.Unmarshal(raw, into)
 }
 
 // strictValues are the values of one JSON object that has each key once and no null.
@@ -43,7 +43,7 @@ func strictDependencies(raw json.RawMessage) ([]Dependency, error) {
 	}
 	deps := make([]Dependency, len(entries))
 	for i, entry := range entries {
-		if err := strictObject(entry, &deps[i], "alarm", "kind", "missing"); err != nil {
+		if _, err := strictObject(entry, &deps[i], "alarm", "kind", "missing"); err != nil {
 			return nil, fmt.Errorf("%s is not a list of {alarm, kind, missing}", shown(raw))
 		}
 	}
@@ -52,10 +52,7 @@ func strictDependencies(raw json.RawMessage) ([]Dependency, error) {
 
 // strictQueue decodes a queue over the values that q has already.
 func strictQueue(raw json.RawMessage, q *QueueSpec) error {
-	if err := strictObject(raw, q, "sqs_url", "namespace", "metric", "dimensions", "deep"); err != nil {
-		return err
-	}
-	values, err := strictValues(raw)
+	values, err := strictObject(raw, q, "sqs_url", "namespace", "metric", "dimensions", "deep")
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,8 @@ func TestWhatStandsInsideAPolicyIsStrictToo(t *testing.T) {
 		"a queue's key twice":                {"queue", `{"sqs_url":"https://a/1/q","deep":5,"deep":9}`, queue},
 		"a queue's key in other letters":     {"queue", `{"sqs_url":"https://a/1/q","Deep":9}`, queue},
 		"a null for the depth":               {"queue", `{"sqs_url":"https://a/1/q","deep":null}`, queue},
+		"a text for the depth":               {"queue", `{"namespace":"n","metric":"m","deep":"9","dimensions":{"a":"1"}}`, queue},
+		"a number for a dimension":           {"queue", `{"namespace":"n","metric":"m","dimensions":{"a":1}}`, queue},
 		"a dimension twice":                  {"queue", `{"namespace":"n","metric":"m","dimensions":{"a":"1","a":"2"}}`, queue},
 		"a null for a dimension":             {"queue", `{"namespace":"n","metric":"m","dimensions":{"a":null}}`, queue},
 		"a null for all dimensions":          {"queue", `{"namespace":"n","metric":"m","dimensions":null}`, queue},

@@ -77,7 +77,6 @@ func (k *look) distrust() {
 			k.blindWhy = append(k.blindWhy, f.what+": "+f.why)
 		}
 	}
-	slices.Sort(k.blindWhy)
 	k.next.BlindRun = 0
 	if k.blind() {
 		k.next.BlindRun = k.prev.BlindRun + 1
