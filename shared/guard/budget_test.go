@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -357,5 +358,75 @@ func TestMemberThatAWSMarkedTakesTheSlot(t *testing.T) {
 		want(t, lifecycle, fate(f.Sweep(), f.ID(0)), "in-flight=1/1")
 		f.M(5).Unhealthy, f.M(5).Lifecycle = false, "InService"
 		want(t, lifecycle+" and well again", fate(f.Sweep(), f.ID(0)), "mark")
+	}
+}
+
+func TestMarksAndLaunchesArePairedOldestFirst(t *testing.T) {
+	launch := func(f *guardtest.Fleet, member string, age time.Duration, status string) {
+		a := guard.Activity{ID: member, At: f.In.Now.Add(-age), Kind: "launch", Status: status, Member: member}
+		f.In.Group.Activities = append([]guard.Activity{a}, f.In.Group.Activities...) // AWS lists the newest first
+	}
+	tests := map[string]struct {
+		lay    func(*guardtest.Fleet)
+		paired string
+	}{
+		"two marks and two launches": {func(f *guardtest.Fleet) {
+			launch(f, "i-00000", 50*time.Minute, "Successful")
+			launch(f, "i-00001", 20*time.Minute, "Successful")
+		}, "i-00000 i-00001"},
+		"a launch from before both marks is for neither": {func(f *guardtest.Fleet) {
+			launch(f, "i-00000", 70*time.Minute, "Successful")
+			launch(f, "i-00001", 20*time.Minute, "Successful")
+		}, "i-00001 "},
+		"a launch that failed brought nothing": {func(f *guardtest.Fleet) {
+			launch(f, "i-x", 55*time.Minute, "Failed")
+			launch(f, "i-00000", 50*time.Minute, "Successful")
+			launch(f, "i-00001", 20*time.Minute, "Successful")
+		}, "i-00000 i-00001"},
+		"a launch under way has brought nothing yet": {func(f *guardtest.Fleet) {
+			launch(f, "i-00000", 50*time.Minute, "Successful")
+			launch(f, "i-x", 20*time.Minute, "InProgress")
+		}, "i-00000 "},
+		"a replacement that is not listed, or was scaled in, is still one": {func(f *guardtest.Fleet) {
+			launch(f, "i-x", 50*time.Minute, "Successful")
+			launch(f, "i-00001", 20*time.Minute, "Successful")
+		}, "i-x i-00001"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := guardtest.New(8)
+			for i, age := range []time.Duration{time.Hour, 30 * time.Minute} {
+				at := guard.At(f.In.Now.Add(-age))
+				f.In.State.Marks = append(f.In.State.Marks, guard.Mark{ID: fmt.Sprint("m", i), Member: fmt.Sprint("gone-", i), At: at, By: "guard", Outcome: guard.OutcomeDone, Weight: 1, Gone: true})
+			}
+			test.lay(f)
+			f.Sweep()
+			first, second := f.In.State.Marks[0], f.In.State.Marks[1]
+			want(t, "paired", first.Replacement+" "+second.Replacement, test.paired)
+			for _, m := range []guard.Mark{first, second} {
+				if served := strings.HasPrefix(m.Replacement, "i-0"); m.Served != served || m.Failed {
+					t.Errorf("%+v: want served %t and not failed", m, served)
+				}
+			}
+		})
+	}
+}
+
+// TestOnlyAGroupOfOneIsSparedTheLimitsOfCapacity allows to act on the last instance where more than one is left.
+func TestOnlyAGroupOfOneIsSparedTheLimitsOfCapacity(t *testing.T) {
+	tests := map[string]struct {
+		capacity, healthy int
+		fate              string
+	}{
+		"the capacity that may be lost": {1, 0, "capacity=1/0"},
+		"the least healthy weight":      {50, 100, "min-healthy=7/8"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := ready(8)
+			f.In.Policy.ActOnLastInstance = true
+			f.In.Policy.CapacityLossPercentMax, f.In.Policy.MinHealthyPercent = test.capacity, test.healthy
+			want(t, "the broken member", fate(f.Sweep(), f.ID(0)), test.fate)
+		})
 	}
 }

@@ -320,3 +320,13 @@ func TestOddClocks(t *testing.T) {
 		t.Errorf("members %+v, want all healthy", f.Verdict.Members)
 	}
 }
+
+func TestANewMemberInheritsNothingFromTheOneThatSortsAfterIt(t *testing.T) {
+	f := guardtest.New(8)
+	f.Replace(0)
+	last := len(f.In.Group.Members) - 1
+	f.M(last).ID = "i-00000a" // between i-00000, which has gone, and i-00001
+	f.Break(last)
+	want(t, "it has a grace of its own", fate(f.Sweep(), "i-00000a"), "grace=0/300")
+	want(t, "and so a minute later", fate(f.Sweep(), "i-00000a"), "grace=60/300")
+}

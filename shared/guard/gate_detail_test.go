@@ -153,3 +153,16 @@ func TestAReservationWithoutAnOutcome(t *testing.T) {
 		want(t, outcome+": settled as", f.In.State.Marks[0].Outcome, guard.OutcomeDone)
 	}
 }
+
+// TestAMemberThatAWSMarkedWaitsInTheLookThatEndsAHold has no grace, so that nothing else keeps the member from a mark in that look.
+func TestAMemberThatAWSMarkedWaitsInTheLookThatEndsAHold(t *testing.T) {
+	f := quieted(t)
+	f.In.Policy.BootGraceSeconds = 0
+	f.Break(4)
+	f.M(4).Unhealthy = true
+	f.Sweeps(3)
+	v := f.Sweep()
+	want(t, "the end", pages(v), "released")
+	want(t, "the member", fate(v, f.ID(4)), "waiting")
+	want(t, "and a look later", fate(f.Sweep(), f.ID(4)), "waiting")
+}

@@ -108,6 +108,9 @@ func TestACrashBetweenIntentAndRecord(t *testing.T) {
 			}
 			f.Failing = false
 			want(t, "calls", actions(f.Sweep()), "")
+			if told := strings.Contains(strings.Join(f.Verdict.Notes, "\n"), "AZRebalance is suspended by somebody else: "+f.In.Group.Suspended[0].Reason); told == test.ours {
+				t.Errorf("notes %q, ours: %v", f.Verdict.Notes, test.ours)
+			}
 			if ours := len(hold(t, f).Ours); ours != 3*btoi(test.ours) {
 				t.Errorf("%d suspensions are ours, want %v", ours, test.ours)
 			}
@@ -356,4 +359,41 @@ func TestNobodyInDoubtIsRestored(t *testing.T) {
 		lay(f)
 		want(t, name, actions(f.Sweep()), "")
 	}
+}
+
+func TestWhatAHoldKeepsFromBeingReplacedIsNoMark(t *testing.T) {
+	f := guardtest.New(40)
+	f.In.Policy.MaxInFlight = 2
+	f.M(9).Unhealthy = true
+	f.Break(9)
+	f.Sweep() // AWS marked it before the hold: it is on its way out
+	f.Break(upTo(10)...)
+	f.M(0).Unhealthy, f.M(1).Unhealthy = true, true
+	f.In.Group.Activities = append(f.In.Group.Activities, guard.Activity{
+		ID: "a", At: f.In.Now.Add(guardtest.Interval), Kind: "terminate", Status: "Successful", Member: "gone", Cause: "a user health-check",
+	})
+	for _, when := range []string{"in the look that begins the hold", "a look later"} {
+		want(t, when, f.Sweep().Mode, guard.Held)
+		var members []string
+		for _, m := range f.In.State.Marks {
+			members = append(members, m.Member)
+		}
+		want(t, when+", what counts", strings.Join(members, ","), f.ID(9)+",gone")
+	}
+	if n := f.Verdict.Limits.Day; n != 2 {
+		t.Errorf("%d marks in a day, want 2", n)
+	}
+}
+
+func TestAResumeThatWasLostBeforeAPauseIsStillOurs(t *testing.T) {
+	f := quieted(t)
+	f.Sweep()
+	f.Failing = true
+	want(t, "the call that is lost", actions(f.Sweep()), "resume HealthCheck")
+	f.In.Policy.Mode = guard.ModeOff
+	f.Sweep()
+	f.In.Policy.Mode, f.Failing = guard.ModeAct, false
+	want(t, "what is suspended is not suspended again", actions(f.Sweeps(5)), "")
+	f.Sweeps(12)
+	want(t, "the end", f.Verdict.Mode+strings.Join(f.Suspended(), ","), guard.Watching)
 }

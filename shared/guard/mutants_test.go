@@ -90,14 +90,19 @@ func TestAReplacementOfAMarkThatWasOnlyObservedIsNone(t *testing.T) {
 }
 
 func TestAMarkWithoutAWeightCountsAsOne(t *testing.T) {
-	f := calm(guardtest.New(45))
-	p := &f.In.Policy
-	p.MaxInFlight, p.MarksPer10Minutes, p.CapacityLossPercentMax = 2, 2, 5 // two of 45 in flight, and a weight of two
-	f.In.State.Marks = []guard.Mark{{ID: "x", Member: "gone", At: guard.At(f.In.Now.Add(-20 * time.Minute)), By: "guard", Outcome: guard.OutcomeDone}}
-	f.In.Group.Members = f.In.Group.Members[:44] // the place of the one that has gone is empty
-	f.Break(0)
-	f.Sweep()
-	want(t, "a second of one", fate(f.Sweep(), f.ID(0)), "mark")
+	for _, test := range []struct {
+		weight, percent int
+		fate            string
+	}{{0, 5, "mark"}, {0, 4, "capacity=2/1"}, {1, 5, "mark"}, {1, 4, "capacity=2/1"}, {2, 7, "mark"}, {2, 5, "capacity=3/2"}} {
+		f := calm(guardtest.New(45))
+		p := &f.In.Policy
+		p.MaxInFlight, p.MarksPer10Minutes, p.CapacityLossPercentMax = 2, 2, test.percent // two of 45 in flight
+		f.In.State.Marks = []guard.Mark{{ID: "x", Member: "gone", At: guard.At(f.In.Now.Add(-20 * time.Minute)), By: "guard", Outcome: guard.OutcomeDone, Weight: test.weight}}
+		f.In.Group.Members = f.In.Group.Members[:44] // the place of the one that has gone is empty
+		f.Break(0)
+		f.Sweep()
+		want(t, fmt.Sprintf("a second one beside a weight of %d, when %d percent may be lost", test.weight, test.percent), fate(f.Sweep(), f.ID(0)), test.fate)
+	}
 }
 
 // TestHealthCheckComesThreeQuartersOfAnIntervalBeforeTheRest looks early after HealthCheck was resumed: just before that time nothing more is

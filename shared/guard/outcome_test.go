@@ -197,6 +197,17 @@ func TestAReasonIsRecordedOnlyIfItCanBeOurs(t *testing.T) {
 	}
 }
 
+// Two runs suspend at once, and each reads back what it may: AWS keeps the younger text.
+func TestTheYoungerOfTwoReasonsOfOursIsRecorded(t *testing.T) {
+	now := guardtest.Start()
+	text := func(after time.Duration) string { return "User suspended at " + now.Add(after).Format(time.RFC3339) }
+	for _, test := range []struct{ recorded, read, kept time.Duration }{{3 * time.Second, time.Second, 3 * time.Second}, {3 * time.Second, 5 * time.Second, 5 * time.Second}} {
+		s := guard.State{Hold: &guard.Hold{Ours: []guard.HeldProcess{{Process: "HealthCheck", IntentAt: guard.At(now), Reason: text(test.recorded)}}}}
+		got := guard.RecordSuspended(s, []guard.Suspension{{Process: "HealthCheck", Reason: text(test.read)}})
+		want(t, "the record", got.Hold.Ours[0].Reason, text(test.kept))
+	}
+}
+
 func TestExplainTellsTheVerdict(t *testing.T) {
 	f := ready(8)
 	f.M(1).OptedOut = true
@@ -297,5 +308,38 @@ func TestTheWindowsOfTheBudgetBeginWhenTheCallIsAnswered(t *testing.T) {
 	f.In.Region = guard.SettleRegion(f.In.Region, f.In.Group.ARN, "a", answered)
 	if l := guard.Decide(f.In).Limits; l.TenMinutes != 1 || l.RegionHour != 1 {
 		t.Errorf("limits %+v, want the call in both windows", l)
+	}
+}
+
+func TestAPauseInObserveStartsTheReleaseOfARealHoldAgain(t *testing.T) {
+	for looks := range 3 {
+		f := quieted(t)
+		f.Sweeps(looks)
+		watch(f)
+		if h := hold(t, f); h.Stage != guard.StageQuiet {
+			t.Errorf("after %d looks of the release and a pause: stage %d", looks, h.Stage)
+		}
+		f.In.Policy.Mode = guard.ModeAct
+		f.Sweep()
+		want(t, "what is suspended afterwards", strings.Join(f.Suspended(), ","), "AZRebalance,HealthCheck,ReplaceUnhealthy")
+		want(t, "nine minutes later", f.Sweeps(9).Mode, guard.Held)
+		want(t, "the release", story(f, 4), "2 | 3 resume HealthCheck | 5 resume AZRebalance,ReplaceUnhealthy | free")
+	}
+}
+
+func TestAnObservedHoldOfAGroupThatMayActSaysNothingOfAlertOnly(t *testing.T) {
+	f := guardtest.New(8)
+	f.Break(0, 1)
+	watch(f)
+	f.Heal(0, 1)
+	for len(watch(f).Actions) == 0 && f.In.State.Hold.Stage < guard.StageResumed {
+		in := f.In
+		in.Now = in.Now.Add(guardtest.Interval)
+		for _, a := range guard.Decide(in).Actions {
+			want(t, a.Kind+" is withheld because", a.Withheld, "")
+		}
+	}
+	if f.In.State.Hold.Stage < guard.StageHealthCheck {
+		t.Error("no call was decided")
 	}
 }

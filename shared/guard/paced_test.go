@@ -82,9 +82,10 @@ func TestPacedExitNeedsHealthCheck(t *testing.T) {
 	f.Sweeps(60)
 	v := f.Sweep()
 	want(t, "pages", pages(v), "held! again, hold-too-long!, resume-blocked!")
-	f.Sweeps(60)
-	if h := hold(t, f); h.Paced {
-		t.Error("a paced exit without HealthCheck among the suspended processes")
+	for range 60 {
+		if f.Sweep(); hold(t, f).Paced {
+			t.Fatal("a paced exit without HealthCheck among the suspended processes")
+		}
 	}
 }
 
@@ -170,4 +171,67 @@ func TestPacedExitInModeOffDoesNothing(t *testing.T) {
 	f.In.Policy.Mode = guard.ModeAct
 	want(t, "calls afterwards", actions(f.Sweep()), "resume HealthCheck")
 	want(t, "a minute later", actions(f.Step(time.Minute)), "")
+}
+
+func TestAPacedExitOwnsItsOwnProcessOnly(t *testing.T) {
+	f := stuck(t)
+	f.Sweeps(13)
+	want(t, "suspended", strings.Join(f.Suspended(), ","), "HealthCheck")
+	// Somebody else suspended another process in the very same second, so that AWS's text is the same.
+	f.In.Group.Suspended = append(f.In.Group.Suspended, guard.Suspension{Process: "Launch", Reason: f.In.Group.Suspended[0].Reason})
+	want(t, "pages", pages(f.Sweep()), "foreign-suspension/Launch")
+	f.Sweeps(5)
+	want(t, "a broken member", fate(f.Verdict, f.ID(0)), "cannot-replace")
+}
+
+func TestAPacedExitThatLeftNothingSuspendedGivesAHoldNothing(t *testing.T) {
+	f := guardtest.New(8)
+	f.In.State.Paced = &guard.Paced{Since: guard.At(f.In.Now), Members: []string{f.ID(0)}}
+	f.Suspend(f.In.Now.Add(-time.Hour), "AZRebalance")
+	f.Break(0)
+	want(t, "what is suspended is somebody else's", pages(f.Sweep()), "foreign-suspension/AZRebalance")
+	f.Break(3, 4)
+	want(t, "the hold", actions(f.Sweep()), "suspend HealthCheck,ReplaceUnhealthy")
+	if n := len(hold(t, f).Ours); n != 2 || f.In.State.Paced != nil {
+		t.Errorf("%d processes of ours, want 2", n)
+	}
+}
+
+func TestAMemberOutOfServiceIsNotRestoredInAPacedExit(t *testing.T) {
+	for _, lifecycle := range []string{"Standby", "Terminating", "Terminating:Wait"} {
+		f := stuck(t)
+		f.Sweep()
+		f.Failing = true
+		f.M(0).Lifecycle = lifecycle
+		want(t, lifecycle, actions(f.Sweep()), "restore i-00001; restore i-00002")
+	}
+}
+
+func TestAPacedExitUnderWayIsNotCalledImpossible(t *testing.T) {
+	f := stuck(t)
+	f.Sweeps(2)
+	f.Resume("HealthCheck") // somebody does; it is suspended once more
+	f.Break(3, 4)           // and others fail, which keeps the exit waiting
+	v := f.Sweep()
+	want(t, "calls", actions(v), "suspend HealthCheck")
+	want(t, "pages", pages(v), "suspension-removed")
+	if h := hold(t, f); !h.Paced || h.QuietSince != 0 {
+		t.Errorf("hold %+v, want its paced exit to wait", h)
+	}
+}
+
+func TestWhoIsRepairedOneByOneBeginsNoOnset(t *testing.T) {
+	f := stuck(t)
+	f.Sweeps(13)
+	f.In.Policy.OnsetCount = 2
+	for i := range 3 {
+		f.Aim(i, "initial", "Elb.RegistrationInProgress") // nobody can tell of them for a moment
+	}
+	f.Sweep()
+	f.Break(0, 1, 2)
+	v := f.Sweep()
+	want(t, "triggers", causes(v), "")
+	if v.Members.Broken != 3 || len(f.In.State.Onsets) != 0 {
+		t.Errorf("%d broken, onsets %v", v.Members.Broken, f.In.State.Onsets)
+	}
 }

@@ -161,3 +161,40 @@ func TestAHoldThatWasOnlyPausedIsNotToldAnew(t *testing.T) {
 	f.Break(3, 4, 5)
 	want(t, "the next hold is another condition", pages(f.Sweep()), "held!")
 }
+
+func TestAHoldOnPaperIsNotPaused(t *testing.T) {
+	f := guardtest.New(8)
+	f.In.Policy.Action = guard.ActionAlertOnly
+	f.Break(0, 1)
+	f.Sweep()
+	f.In.Policy.Mode = guard.ModeOff
+	want(t, "nothing is suspended that could stay so", pages(f.Sweep()), "")
+}
+
+func TestAHoldThatBeginsAfterAStepBackOfTheClockIsTold(t *testing.T) {
+	f := quieted(t)
+	f.Sweeps(4)
+	want(t, "out", f.Verdict.Mode, guard.Watching)
+	f.In.Now = f.In.Now.Add(-20 * time.Minute) // before the hold that has ended began
+	f.In.State.LastSweep = guard.At(f.In.Now)
+	f.Break(3, 4)
+	want(t, "pages", pages(f.Sweep()), "held!")
+}
+
+func TestANoticeIsNoFasterForTheNextHold(t *testing.T) {
+	f := quieted(t)
+	f.In.Policy.HoldMaxSeconds = 600
+	var told []time.Time
+	ended := false
+	for range 60 {
+		if strings.Contains(pages(f.Sweep()), guard.PageHoldTooLong) {
+			told = append(told, f.In.Now)
+		}
+		if ended = ended || f.In.State.Hold == nil; ended {
+			f.Break(3, 4) // the second hold lasts for longer than its maximum too
+		}
+	}
+	if len(told) != 2 || told[1].Sub(told[0]) != 30*time.Minute {
+		t.Errorf("hold-too-long is told at %v, want it twice and the interval of 30 minutes between: once for each hold", told)
+	}
+}

@@ -156,6 +156,7 @@ func TestLists(t *testing.T) {
 		"queue, by metric":             {`{"queue": {"namespace": "n", "metric": "m", "deep": 1}}`, ""},
 		"queue, neither":               {`{"queue": {}}`, "queue: has neither sqs_url nor namespace and metric"},
 		"queue, half a metric":         {`{"queue": {"metric": "m"}}`, "queue: has neither sqs_url nor namespace and metric"},
+		"queue, the other half":        {`{"queue": {"namespace": "n"}}`, "queue: has neither sqs_url nor namespace and metric"},
 		"queue, both":                  {`{"queue": {"sqs_url": "u", "metric": "m"}}`, "queue: has both sqs_url and a metric, want one of them"},
 		"queue, never deep":            {`{"queue": {"sqs_url": "u", "deep": 0}}`, "queue: deep 0, want 1 or more"},
 		"queue, null":                  {`{"queue": null}`, "queue: null is not {sqs_url | namespace, metric, dimensions; deep}"},

@@ -105,8 +105,13 @@ func TestResumeFitsTheBudget(t *testing.T) {
 		"one does not fit when ten minutes are full": {1, func(f *guardtest.Fleet) { spent(f, -3*time.Minute) }, "4"},
 		"one does not fit when the day is full":      {1, func(f *guardtest.Fleet) { f.In.Policy.MarksPerDay = 0 }, "4"},
 		"one does not fit when the Region is full":   {1, func(f *guardtest.Fleet) { f.In.Policy.RegionMarksPerHour = 0 }, "4"},
-		"one does not fit an unread Region":          {1, func(f *guardtest.Fleet) { f.In.Reads.Region = "throttled" }, "4"},
-		"none fits any budget":                       {0, func(f *guardtest.Fleet) { f.In.Policy.MarksPerHour = 0 }, "free"},
+		"one does not fit when others use the Region": {1, func(f *guardtest.Fleet) {
+			for i := range 6 {
+				f.In.Region.Marks = append(f.In.Region.Marks, guard.RegionMark{ID: fmt.Sprint("other/", i), At: guard.At(f.In.Now)})
+			}
+		}, "4"},
+		"one does not fit an unread Region": {1, func(f *guardtest.Fleet) { f.In.Reads.Region = "throttled" }, "4"},
+		"none fits any budget":              {0, func(f *guardtest.Fleet) { f.In.Policy.MarksPerHour = 0 }, "free"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -363,4 +368,28 @@ func TestTheFirstLookAfterAGapReleasesNothing(t *testing.T) {
 	want(t, "before", f.Verdict.Mode, guard.Releasing)
 	want(t, "after an hour away", actions(f.Step(time.Hour)), "")
 	want(t, "then", f.Sweeps(5).Mode, guard.Watching)
+}
+
+func TestARelapseLeavesToPeopleWhatTheyTookTwice(t *testing.T) {
+	f := held(t)
+	for range 2 { // somebody insists
+		f.Resume("AZRebalance")
+		f.Sweeps(2)
+	}
+	f.Heal(0, 1)
+	f.Sweeps(12)
+	want(t, "suspended when the relapse comes", strings.Join(f.Suspended(), ","), "ReplaceUnhealthy")
+	f.Break(3, 4)
+	want(t, "the relapse", actions(f.Sweep()), "suspend HealthCheck")
+}
+
+func TestAHoldOnPaperEndsThoughSomebodySuspendedSomething(t *testing.T) {
+	f := guardtest.New(8)
+	f.In.Policy.Action = guard.ActionAlertOnly
+	f.Break(0, 1)
+	f.Sweep()
+	f.Suspend(f.In.Now.Add(10*time.Minute), "AZRebalance")
+	f.Heal(0, 1)
+	f.Sweeps(15)
+	want(t, "the end", f.Verdict.Mode+" "+strings.Join(f.Suspended(), ","), "watching AZRebalance")
 }

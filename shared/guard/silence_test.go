@@ -230,3 +230,18 @@ func TestWhatBeganAtTheMomentOfTheReleaseIsOver(t *testing.T) {
 		want(t, after.String()+" after the release", causes(f.Sweep()), triggers)
 	}
 }
+
+func TestWorkersThatAllFallSilentProveNothingThoughTheQueueIsDeep(t *testing.T) {
+	for _, trend := range []string{"rising", "flat"} {
+		f := worker(8)
+		f.In.Policy.CorrelatedMin = 2
+		f.In.Group.Queue.Trend = trend
+		quietFor(f, upTo(8)...)
+		v := f.Sweep()
+		want(t, trend+": the mode", v.Mode, guard.Blind)
+		if v.Members.Bad != 0 || len(v.Triggers) > 0 {
+			t.Errorf("%s: %d bad, %s: the path of the heartbeats is what failed", trend, v.Members.Bad, causes(v))
+		}
+		want(t, trend+": pages", pages(v), "heartbeat-path!, worker-stalled!")
+	}
+}

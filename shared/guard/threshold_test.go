@@ -329,3 +329,29 @@ func TestOnlyFailuresInARowAreUseless(t *testing.T) {
 	f.In.State.Marks, f.In.State.ReleasedAt = tests["two failed in a row"].marks, guard.At(guardtest.Start().Add(-2*time.Hour))
 	want(t, "what failed before the last release", causes(f.Sweep()), "")
 }
+
+func TestAMemberTakesItsWorstStateInATargetGroup(t *testing.T) {
+	tests := map[string]struct {
+		states   []string
+		triggers string
+	}{
+		"an unhealthy port before a healthy one": {[]string{"unhealthy", "healthy"}, "target-group:admin=2/2"},
+		"an unhealthy port after a healthy one":  {[]string{"healthy", "unhealthy"}, "target-group:admin=2/2"},
+		"an unhealthy port between two others":   {[]string{"initial", "unhealthy", "healthy"}, "target-group:admin=2/2"},
+		"an unhealthy port before a silent one":  {[]string{"unhealthy", "draining"}, "target-group:admin=2/2"},
+		"a healthy port before a silent one":     {[]string{"healthy", "draining"}, ""},
+		"only silent ports":                      {[]string{"initial", "draining"}, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := guardtest.New(60)
+			f.In.Policy.OnsetCount, f.In.Policy.RollingPercent = 100, 100
+			for i := range 2 {
+				for port, state := range test.states {
+					f.M(i).Targets = append(f.M(i).Targets, guard.Target{Group: "admin", Port: 8080 + port, State: state})
+				}
+			}
+			want(t, "triggers", causes(f.Sweep()), test.triggers)
+		})
+	}
+}
