@@ -32,6 +32,12 @@ import (
 // surroundings are the flags that every command against AWS has; by is nil for one that asks for nothing.
 type surroundings struct{ stateTable, by *string }
 
+// needs says what every command against AWS takes from its surroundings.
+func needs() string {
+	return "It needs the credentials and the Region of the AWS command line, and the state table by --state-table or " + config.EnvStateTable + ".\n" +
+		"Where sweeps are not " + config.DefaultSweepInterval + " apart, " + config.EnvSweepInterval + " says how far, as it does for the functions."
+}
+
 func tableFlag(fs *flag.FlagSet) surroundings {
 	return surroundings{stateTable: fs.String("state-table", os.Getenv(config.EnvStateTable), "`name` or ARN of the state table; preset by "+config.EnvStateTable)}
 }

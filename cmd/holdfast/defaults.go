@@ -69,6 +69,15 @@ func playDefaults(ctx context.Context, args []string, s streams) int {
 	return exitOK
 }
 
+// keyNames lists what --keys takes.
+func keyNames() string {
+	var keys []string
+	for _, k := range tradeoff.Keys() {
+		keys = append(keys, k.Name)
+	}
+	return named("Keys", keys)
+}
+
 // defaultsHead says what the tables are; it takes the seeds, the first seed and the days.
 const defaultsHead = `<!-- Made by "make defaults": change it there. -->
 # How the defaults sit

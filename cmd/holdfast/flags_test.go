@@ -23,7 +23,8 @@ func TestTheHelpOfEveryCommandShowsItsFlagsWithTwoDashes(t *testing.T) {
 		}
 	}
 	for name, says := range map[string]string{
-		"tune": `hold_processes='["ReplaceUnhealthy","HealthCheck"]'`, "timing": "examples of Holdfast's", "hold": "or the account's name",
+		"tune": `hold_processes='["ReplaceUnhealthy","HealthCheck"]'`, "timing": "examples of Holdfast's", "hold": "or the account's name", "status": "HOLDFAST_SWEEP_INTERVAL", "gameday": "  bad-launch-template, ",
+		"defaults": "correlated_percent,", "demo": "no AWS account",
 	} {
 		if _, out, _ := holdfast(t, name, "-h"); !strings.Contains(out, says) {
 			t.Errorf("the help of %s does not say %q:\n%s", name, says, out)

@@ -98,7 +98,7 @@ func (f seasonFlags) plan() (season.Plan, error) {
 		return p, err
 	}
 	p.Days = days
-	usual := append([]func() gameday.Guardian{gameday.Holdfast, gameday.HoldfastOnCall, gameday.HoldfastBesideELB}, baseline.All()...)
+	usual := usualGuardians()
 	if f.guardians == "" {
 		p.Guardians = usual
 		return p, nil
@@ -106,6 +106,27 @@ func (f seasonFlags) plan() (season.Plan, error) {
 	everybody := append(slices.Clone(usual), baseline.ByAgent()...)
 	p.Guardians, err = picked("--guardians", f.guardians, everybody, func(g func() gameday.Guardian) string { return g().Name() })
 	return p, err
+}
+
+// seasonNames lists what --days and --guardians take.
+func seasonNames() string {
+	var days, guardians []string
+	for _, d := range gameday.Days() {
+		days = append(days, d.Name)
+	}
+	for _, g := range append(usualGuardians(), baseline.ByAgent()...) {
+		guardians = append(guardians, g().Name())
+	}
+	return named("Days", days) + "\n" + named("Guardians", guardians)
+}
+
+// named is a list of names under a head, in lines for a terminal.
+func named(head string, names []string) string {
+	return head + ":\n  " + strings.Join(wrapped(strings.Join(names, ", "), 100), "\n  ")
+}
+
+func usualGuardians() []func() gameday.Guardian {
+	return append([]func() gameday.Guardian{gameday.Holdfast, gameday.HoldfastOnCall, gameday.HoldfastBesideELB}, baseline.All()...)
 }
 
 // picked takes the items of the given names, in the order of all items; no names take all.
