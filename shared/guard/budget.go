@@ -174,7 +174,8 @@ func (k *look) pair() {
 
 func (k *look) pairOne(m *Mark, launches []Activity) []Activity {
 	if m.Replacement == "" {
-		i := slices.IndexFunc(launches, func(a Activity) bool { return At(a.At) >= m.At })
+		from := k.endedAt(m)
+		i := slices.IndexFunc(launches, func(a Activity) bool { return At(a.At) >= from })
 		if i < 0 {
 			return launches
 		}
@@ -192,6 +193,18 @@ func (k *look) pairOne(m *Mark, launches []Activity) []Activity {
 		m.Failed = true
 	}
 	return launches
+}
+
+// endedAt is from when a launch can be for a mark: the mark's time, or that of its member's termination if AWS gives an earlier one. The
+// mark's time is by the guard's clock, which may be fast, and that of launches by AWS's.
+func (k *look) endedAt(m *Mark) Instant {
+	from := m.At
+	for _, a := range k.in.Group.Activities {
+		if a.Member == m.Member && a.Member != "" && a.HealthTermination() {
+			from = min(from, At(a.At))
+		}
+	}
+	return from
 }
 
 // failedInARow counts the newest replacements that did not serve, since the last release.

@@ -107,3 +107,21 @@ func TestAReminderIsNotPutOffByAFastClock(t *testing.T) {
 		t.Errorf("%d reminders of the hold in 31 minutes, want 1", reminders)
 	}
 }
+
+// AWS's times of a termination and a launch are by its own clock, that of the mark by the guard's.
+func TestUselessRepairIsSeenUnderAFastClock(t *testing.T) {
+	f := ready(8)
+	f.In.Policy.ConvergeFailures, f.In.Policy.BootGraceSeconds = 1, 0
+	real := f.In.Now
+	f.In.Now = f.In.Now.Add(81 * time.Minute)
+	f.In.State.LastSweep = guard.At(f.In.Now)
+	want(t, "the first", fate(f.Sweep(), f.ID(0)), "mark")
+	fast := f.In.Now
+	f.In.Now = real.Add(3 * guardtest.Interval)
+	f.Replace(0)
+	f.In.Now = fast
+	f.Break(7)
+	f.In.Now = f.In.Now.Add(9 * guardtest.Interval)
+	f.In.State.LastSweep = guard.At(f.In.Now)
+	want(t, "its replacement never serves", causes(f.Sweeps(2)), "not-converging=1/1")
+}
