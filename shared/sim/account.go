@@ -74,7 +74,7 @@ func (a *account) sums(now time.Time) (failing, lost float64) {
 func (c *Cloud) serving(g *group) int {
 	total := 0
 	for _, i := range g.members {
-		if i.lifecycle == InService && c.truth(i).Serves {
+		if i.lifecycle == InService && c.serves(i) {
 			total += i.weight
 		}
 	}
@@ -95,7 +95,7 @@ func (c *Cloud) failShare(g *group) (share float64, open bool) {
 			continue
 		}
 		all++
-		if c.truth(r.inst).Serves {
+		if c.serves(r.inst) {
 			serving++
 		}
 	}
@@ -121,7 +121,7 @@ func (c *Cloud) countTermination(i *instance, cause string) {
 	switch {
 	case i.health == Healthy || cause != string(i.marked):
 		stats.OtherTerminated++
-	case c.truth(i).Sound:
+	case c.sound(i):
 		stats.HealthyTerminated++
 	default:
 		stats.BrokenTerminated++

@@ -12,6 +12,7 @@ type agent struct {
 	first   time.Time // nominal time of its first beat
 	next    uint64    // number of the next beat, silent ones included
 	says    Beat      // what a beat says in the present state, time and number apart
+	news    bool      // which is not what the last one said
 	silent  bool      // it cannot speak in the present state
 	skew    time.Duration
 	lost    bool // its beats are lost on the way
@@ -33,15 +34,14 @@ func (c *Cloud) startAgent(i *instance) {
 	}
 }
 
-// beatAt is the time of beat n: its nominal time plus a jitter of its own.
-func (c *Cloud) beatAt(i *instance, n uint64) time.Time {
-	jitter := c.drawDuration("beat jitter", i.serial<<32+n, min(c.cfg.BeatJitter, c.cfg.BeatEvery))
-	return i.agent.first.Add(time.Duration(n)*c.cfg.BeatEvery + jitter)
+// beatAfter is the time of beat n after the nominal time of the first: its own nominal time plus a jitter of its own.
+func (c *Cloud) beatAfter(i *instance, n uint64) time.Duration {
+	return time.Duration(n)*c.cfg.BeatEvery + c.jitter.duration(i.serial<<32+n, min(c.cfg.BeatJitter, c.cfg.BeatEvery))
 }
 
 // planBeat makes the next beat an event.
 func (c *Cloud) planBeat(i *instance) {
-	c.push(c.beatAt(i, i.agent.next), orderNormal, func() {
+	c.push(i.agent.first.Add(c.beatAfter(i, i.agent.next)), orderNormal, func() {
 		if i.gone {
 			return
 		}
@@ -94,9 +94,9 @@ func (c *Cloud) catchUp(i *instance, included bool) {
 	count := uint64(since/c.cfg.BeatEvery) + 1 // beats whose nominal time has come
 	for ; count > a.next; count-- {
 		// A jitter is shorter than the interval, so at most the last two need a look.
-		at := c.beatAt(i, count-1)
-		if at.Before(c.now) || included && at.Equal(c.now) {
-			c.write(i, count-a.next, at)
+		after := c.beatAfter(i, count-1)
+		if after < since || included && after == since {
+			c.write(i, count-a.next, a.first.Add(after))
 			return
 		}
 	}
@@ -113,14 +113,17 @@ func (c *Cloud) write(i *instance, n uint64, at time.Time) {
 	if a.lost {
 		return
 	}
-	a.last, a.wrote = a.says, true
+	if a.news {
+		a.last, a.news = a.says, false
+	}
+	a.wrote = true
 	a.last.At, a.last.Stamp, a.last.Seq = at, at.Add(a.skew), i.beat
 }
 
 // say sets what the agent says in the present state.
 func (c *Cloud) say(i *instance) {
 	a := &i.agent
-	a.lost, a.skew = c.beatsLost, i.skew
+	a.lost, a.skew, a.news = c.beatsLost, i.skew, true
 	kind, _ := c.brokenness(i)
 	a.silent = !i.up || i.noAgent || i.ec2State != "running"
 	a.says = Beat{

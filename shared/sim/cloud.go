@@ -32,6 +32,7 @@ type Cloud struct {
 	tableCalls   uint64
 	calls        int
 	told         uint64 // see Told
+	jitter       stream // of the heartbeats
 
 	activities []*Activity
 	events     []Event
@@ -49,6 +50,7 @@ func NewCloud(cfg Config) *Cloud {
 		oldBeats:     map[string]Beat{},
 		zonesDown:    map[string]time.Time{},
 	}
+	c.jitter = c.stream("beat jitter")
 	if !cfg.Lean {
 		c.every(cfg.SampleEvery, orderLast, c.sample)
 	}

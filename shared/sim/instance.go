@@ -98,7 +98,7 @@ func (c *Cloud) boots(i *instance) {
 		c.cool(i)
 		c.changed(i.group)
 		c.startAgent(i)
-		if c.truth(i).Serves {
+		if c.serves(i) {
 			c.record(Event{Group: i.group.spec.Name, Instance: i.id, Kind: EventServing, Text: "application is up"})
 		}
 	})

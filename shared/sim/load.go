@@ -111,7 +111,7 @@ func (c *Cloud) servedShare(g *group, open bool, all int) float64 {
 	demand, ports := g.spec.Demand, float64(len(t.spec.Ports))
 	total := 0.0
 	for _, r := range t.regs {
-		if r.inst.group == g && t.routes(r, open) && c.truth(r.inst).Serves {
+		if r.inst.group == g && t.routes(r, open) && c.serves(r.inst) {
 			total += min(c.carries(r.inst)/ports/demand, 1/float64(all))
 		}
 	}

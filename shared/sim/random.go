@@ -9,11 +9,19 @@ import (
 // draw returns 64 random bits for one named purpose. The same seed, purpose and number give the same bits, whatever
 // else was drawn: acting on one instance never changes the luck of another.
 func (c *Cloud) draw(purpose string, n uint64) uint64 {
+	return c.stream(purpose).draw(n)
+}
+
+// stream is what [Cloud.draw] draws from for one purpose.
+type stream uint64
+
+func (c *Cloud) stream(purpose string) stream {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(purpose)) // hash writes never fail
-	x := h.Sum64() ^ mix(c.cfg.Seed+0x9e3779b97f4a7c15) ^ mix(n+0x7f4a7c159e3779b9)
-	return mix(x)
+	return stream(h.Sum64() ^ mix(c.cfg.Seed+0x9e3779b97f4a7c15))
 }
+
+func (s stream) draw(n uint64) uint64 { return mix(uint64(s) ^ mix(n+0x7f4a7c159e3779b9)) }
 
 // mix is the finalizer of the SplitMix64 generator: each input bit changes about half of the output bits.
 func mix(x uint64) uint64 {
@@ -26,11 +34,15 @@ func mix(x uint64) uint64 {
 
 // drawDuration returns a random duration d with 0 <= d < below, in whole milliseconds.
 func (c *Cloud) drawDuration(purpose string, n uint64, below time.Duration) time.Duration {
+	return c.stream(purpose).duration(n, below)
+}
+
+func (s stream) duration(n uint64, below time.Duration) time.Duration {
 	ms := uint64(below / time.Millisecond)
 	if ms == 0 {
 		return 0
 	}
-	return time.Duration(c.draw(purpose, n)%ms) * time.Millisecond
+	return time.Duration(s.draw(n)%ms) * time.Millisecond
 }
 
 // newID returns the next random name: a prefix and 17 hexadecimal digits, as EC2 has them.

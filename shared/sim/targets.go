@@ -158,13 +158,13 @@ func (c *Cloud) oddOnesOut(t *targetGroup) func(*registration) bool {
 	for _, r := range t.regs {
 		if r.state == TargetHealthy {
 			healthy++
-			if c.truth(r.inst).Serves {
+			if c.serves(r.inst) {
 				serving++
 			}
 		}
 	}
 	telling := healthy >= 3 && 2*serving > healthy
-	return func(r *registration) bool { return telling && r.state == TargetHealthy && !c.truth(r.inst).Serves }
+	return func(r *registration) bool { return telling && r.state == TargetHealthy && !c.serves(r.inst) }
 }
 
 // SetZonalShift puts a zone of a target group under a zonal shift, or ends it: its targets get no requests.

@@ -120,11 +120,24 @@ func (c *Cloud) Truth(id string) (Truth, bool) {
 
 func (c *Cloud) truth(i *instance) Truth {
 	kind, since := c.brokenness(i)
-	t := Truth{Broken: kind, BrokenSince: since, BadVersion: c.badVersion(i), Starting: !i.up, NoAgent: i.noAgent}
-	t.Sound = !t.BadVersion && (kind == "" || kind == BrokenAgent || kind == FalseCheck || kind == FalseAlarm)
-	t.Serves = t.Sound && i.up
-	return t
+	sound := c.sound(i)
+	return Truth{
+		Broken: kind, BrokenSince: since, BadVersion: c.badVersion(i), Starting: !i.up, NoAgent: i.noAgent,
+		Sound: sound, Serves: sound && i.up,
+	}
 }
+
+// sound is [Truth.Sound] alone, which is asked very often.
+func (c *Cloud) sound(i *instance) bool {
+	switch kind, _ := c.brokenness(i); kind {
+	case "", BrokenAgent, FalseCheck, FalseAlarm:
+		return !c.badVersion(i)
+	}
+	return false
+}
+
+// serves is [Truth.Serves] alone.
+func (c *Cloud) serves(i *instance) bool { return i.up && c.sound(i) }
 
 type dependency struct {
 	state     DependencyState
@@ -193,7 +206,7 @@ func (c *Cloud) failsAt(g *group, open bool, name string) float64 {
 	}
 	serving, felt := 0, 0
 	for _, r := range g.targets[0].regs {
-		if r.inst.group == g && r.tg.routes(r, open) && c.truth(r.inst).Serves {
+		if r.inst.group == g && r.tg.routes(r, open) && c.serves(r.inst) {
 			serving++
 			if c.feels(r.inst, name) {
 				felt++

@@ -61,7 +61,7 @@ func (c *Cloud) Requests(group string, visit func(id string, success float64)) {
 			continue
 		}
 		success := 0.0
-		if c.truth(r.inst).Serves {
+		if c.serves(r.inst) {
 			success = 1 - c.overload(r)
 			for _, name := range g.spec.Uses {
 				if c.feels(r.inst, name) {
