@@ -7,7 +7,7 @@ import "strings"
 // Modes act and observe give the same verdict; Withhold turns it into what observe records. In mode off nothing is to be called.
 // A group that has not opted in, or that an AWS service manages, is not touched at all.
 func Decide(in Input) Verdict {
-	k := newLook(in)
+	k := newLook(&in)
 	if !in.Group.OptedIn && in.Reads.Group == "" || in.Group.Operator != "" {
 		return k.leaveAlone()
 	}

@@ -99,8 +99,8 @@ type look struct {
 	told       []Page
 }
 
-func newLook(in Input) *look {
-	k := &look{in: in, now: At(in.Now)}
+func newLook(in *Input) *look {
+	k := &look{in: *in, now: At(in.Now)}
 	k.p, k.prev = &k.in.Policy, &k.in.State
 	k.next = in.State
 	k.next.LastSweep = k.now
@@ -138,7 +138,7 @@ func (k *look) observe() {
 		if order != nil {
 			m = &g.Members[order[i]]
 		}
-		for j < len(prev) && prev[j].ID < m.ID {
+		for j < len(prev) && prev[j].ID != m.ID && prev[j].ID < m.ID { // the first comparison is the cheap one
 			j++
 		}
 		v := &k.views[i]

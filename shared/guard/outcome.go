@@ -68,7 +68,7 @@ const ReasonModeWithheld = string(ReasonMode)
 
 // pausePage adds the page paused-while-held by the same rules as any other condition.
 func pausePage(in Input, v Verdict, h *Hold) Verdict {
-	k := newLook(in)
+	k := newLook(&in)
 	k.told = []Page{k.pausedPage(h)}
 	k.tell()
 	paused := func(key string) bool { return key == PagePausedWhileHeld }

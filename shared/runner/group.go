@@ -26,8 +26,8 @@ func (s *sweep) group(j *job) {
 		j.fail(fmt.Errorf("not looked at: %w", err))
 		return
 	}
-	read := j.look(j.work, j.base)
-	in, v, ok := j.claim(read)
+	in := j.look(j.work, j.base)
+	v, ok := j.claim(&in)
 	if !ok {
 		return
 	}
@@ -37,7 +37,7 @@ func (s *sweep) group(j *job) {
 		return
 	}
 	j.unread(in.Reads)
-	v = j.confirm(in, v)
+	v = j.confirm(&in, v)
 	v = j.act(v)
 	j.report.Verdict = v
 	j.finish(v)
@@ -45,42 +45,42 @@ func (s *sweep) group(j *job) {
 
 // claim decides and makes the first write: the state with every intent and reservation. Only the runner whose write succeeds goes
 // on; one that lost the race decides again on the winner's state, a few times.
-func (j *job) claim(read guard.Input) (guard.Input, guard.Verdict, bool) {
+func (j *job) claim(in *guard.Input) (guard.Verdict, bool) {
 	for try := 0; try < writeTries; try++ {
-		in := j.remember(read)
+		j.remember(in)
 		v := j.decide(in)
 		if !in.Group.OptedIn || in.Group.Operator != "" || in.Reads.State != "" {
 			j.closed = in.Reads.State != ""
-			return in, v, true
+			return v, true
 		}
 		var err error
 		if len(v.Marks()) == 0 {
 			err = j.write(&v)
 		} else {
-			in, v, err = j.claimMarks(read)
+			v, err = j.claimMarks(in)
 		}
 		if err == nil {
-			return in, v, true
+			return v, true
 		}
 		if !isConflict(err) {
-			return in, j.unrecorded(v, err), true
+			return j.unrecorded(v, err), true
 		}
 		j.load()
 		j.region.reload(j.work, j.p.Ledger)
 	}
 	j.lostRace = true
 	j.fail(fmt.Errorf("lost the race for the group's state %d times", writeTries))
-	return guard.Input{}, guard.Verdict{}, false
+	return guard.Verdict{}, false
 }
 
 // claimMarks decides again and writes while no other group of the run can reserve: between the two, the Region's budget stands.
-func (j *job) claimMarks(read guard.Input) (guard.Input, guard.Verdict, error) {
+func (j *job) claimMarks(in *guard.Input) (guard.Verdict, error) {
 	j.marking.Lock()
 	defer j.marking.Unlock()
-	in := j.remember(read)
+	j.remember(in)
 	v := j.decide(in)
 	err := j.write(&v)
-	return in, v, err
+	return v, err
 }
 
 // unread lists the reads that failed among the failures of the look.
@@ -226,11 +226,11 @@ func onlyObserved(marks []guard.Action) bool { return len(marks) > 0 && marks[0]
 
 // confirm takes the second look before what cannot be undone. What the second look does not confirm is not done; what it finds
 // instead, such as a mass failure, is decided now.
-func (j *job) confirm(in guard.Input, first guard.Verdict) guard.Verdict {
+func (j *job) confirm(in *guard.Input, first guard.Verdict) guard.Verdict {
 	if j.closed || !irreversible(first) {
 		return first
 	}
-	_, second, err := j.second(in)
+	second, err := j.second(in)
 	if err != nil {
 		j.fail(err)
 		return j.withdraw(first, guard.ReasonBlind, "the second look failed: "+err.Error())

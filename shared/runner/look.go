@@ -63,32 +63,31 @@ func (j *job) queue(ctx context.Context, in *guard.Input) {
 }
 
 // remember adds what the ledger knows: the prior state, prepared for the present mode, and the Region's.
-func (j *job) remember(in guard.Input) guard.Input {
-	in.Reads.State = j.readErr
+func (j *job) remember(in *guard.Input) {
+	in.Reads.State, in.State = j.readErr, guard.State{}
 	if j.readErr == "" {
 		in.State = guard.Prepare(j.rec.State, j.policy)
 	}
 	in.Region, in.Reads.Region = j.regionView()
-	return in
 }
 
 // decide judges an input; in mode observe the verdict is what observe records.
-func (j *job) decide(in guard.Input) guard.Verdict {
-	v := guard.Decide(in)
+func (j *job) decide(in *guard.Input) guard.Verdict {
+	v := guard.Decide(*in)
 	if j.policy.Mode == guard.ModeObserve && in.Group.OptedIn {
-		v = guard.Withhold(in, v)
+		v = guard.Withhold(*in, v)
 	}
 	return v
 }
 
 // second reads the group afresh, with its targets, heartbeats and alarms, and decides again from the same prior state.
-func (j *job) second(prior guard.Input) (guard.Input, guard.Verdict, error) {
+func (j *job) second(prior *guard.Input) (guard.Verdict, error) {
 	base, err := j.p.Fleet.Group(j.work, j.base.Name)
 	if errors.Is(err, fault.Gone) {
-		return prior, guard.Verdict{}, errVanished
+		return guard.Verdict{}, errVanished
 	}
 	if err != nil {
-		return prior, guard.Verdict{}, fmt.Errorf("second look: read the group: %w", err)
+		return guard.Verdict{}, fmt.Errorf("second look: read the group: %w", err)
 	}
 	if names := alarmNames(j.policy); len(names) > 0 {
 		j.alarms = j.p.Alarms.Alarms(j.work, names)
@@ -96,5 +95,5 @@ func (j *job) second(prior guard.Input) (guard.Input, guard.Verdict, error) {
 	in := j.look(j.work, base)
 	in.State, in.Region = prior.State, prior.Region
 	in.Reads.State, in.Reads.Region = prior.Reads.State, prior.Reads.Region
-	return in, j.decide(in), nil
+	return j.decide(&in), nil
 }
