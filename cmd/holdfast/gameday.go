@@ -120,9 +120,9 @@ func seasonNames() string {
 	return named("Days", days) + "\n" + named("Guardians", guardians)
 }
 
-// named is a list of names under a head, in lines for a terminal.
+// named is a list of names under a head, in lines of 100 columns.
 func named(head string, names []string) string {
-	return head + ":\n  " + strings.Join(wrapped(strings.Join(names, ", "), 100), "\n  ")
+	return head + ":\n  " + strings.Join(wrapped(strings.Join(names, ", "), 98), "\n  ")
 }
 
 func usualGuardians() []func() gameday.Guardian {
