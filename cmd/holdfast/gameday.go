@@ -126,7 +126,7 @@ func named(head string, names []string) string {
 }
 
 func usualGuardians() []func() gameday.Guardian {
-	return append([]func() gameday.Guardian{gameday.Holdfast, gameday.HoldfastOnCall, gameday.HoldfastBesideELB}, baseline.All()...)
+	return append([]func() gameday.Guardian{gameday.Holdfast, gameday.HoldfastUnattended, gameday.HoldfastBesideELB}, baseline.All()...)
 }
 
 // picked takes the items of the given names, in the order of all items; no names take all.

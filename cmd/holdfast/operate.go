@@ -123,7 +123,7 @@ func request(ctx context.Context, kind string, args []string, s streams) int {
 	reason := fs.String("reason", "", "why, for those who read of it later; required")
 	force := new(bool)
 	if kind == guard.RequestRelease {
-		fs.BoolVar(force, "force", false, "ask also while what holds the group is still true: the request then stands until that ends; passes no limit")
+		fs.BoolVar(force, "force", false, "the members that are still bad keep nothing held: they are replaced one by one, within every limit")
 	}
 	rest, code, ok := parseMixed(fs, args, s)
 	switch {

@@ -226,7 +226,7 @@ func (k *look) failedInARow() int {
 func (k *look) converge() {
 	if n := k.failedInARow(); n >= k.p.ConvergeFailures {
 		k.trigger(Trigger{Cause: CauseNotConverging, Have: n, Limit: k.p.ConvergeFailures, Text: "the last replacements did not come to serve: " + Counted(n, "replacement") + " in a row"})
-		k.page(Page{Key: PageNotConverging, Urgent: true, Text: Counted(n, "replacement") + " in a row did not come to serve: repair is useless until the launch template, the image or the application is mended; a person ends this with holdfast release"})
+		k.page(Page{Key: PageNotConverging, Urgent: true, Text: Counted(n, "replacement") + " in a row did not come to serve: repair is useless until the launch template, the image or the application is mended; a person ends this with holdfast release, and --force has those that do not serve replaced one by one"})
 	}
 }
 

@@ -112,12 +112,12 @@ func TestAReminderIsNotPutOffByAFastClock(t *testing.T) {
 func TestUselessRepairIsSeenUnderAFastClock(t *testing.T) {
 	f := ready(8)
 	f.In.Policy.ConvergeFailures, f.In.Policy.BootGraceSeconds = 1, 0
-	real := f.In.Now
+	aws := f.In.Now
 	f.In.Now = f.In.Now.Add(81 * time.Minute)
 	f.In.State.LastSweep = guard.At(f.In.Now)
 	want(t, "the first", fate(f.Sweep(), f.ID(0)), "mark")
 	fast := f.In.Now
-	f.In.Now = real.Add(3 * guardtest.Interval)
+	f.In.Now = aws.Add(3 * guardtest.Interval)
 	f.Replace(0)
 	f.In.Now = fast
 	f.Break(7)

@@ -102,13 +102,19 @@ func (k *look) obey() {
 	case r.Kind == RequestHold && h == nil:
 		k.begin(Trigger{Cause: CauseOperator, Text: "asked for by " + r.By + ": " + r.Reason}, true)
 	case r.Kind == RequestHold:
-		h.Sticky, h.ReleaseBy = true, ""
+		h.Sticky, h.ReleaseBy, h.Forced = true, "", false
 		k.standStill = true
 		k.note("an operator's hold by %s: %s", r.By, r.Reason)
 	case r.Kind == RequestRelease && h != nil && At(r.At).add(requestSkew) < h.Since:
 		k.note("release asked for by %s at %s is older than this hold: it was for another one", r.By, clock(At(r.At)))
 	case r.Kind == RequestRelease && h != nil:
 		h.ReleaseBy = r.By
+		if r.Force && !h.Paced {
+			h.Forced = true
+			for i := range k.views {
+				k.views[i].next.BadAllHold = k.views[i].next.Bad
+			}
+		}
 		k.note("release asked for by %s: %s", r.By, r.Reason)
 	}
 }
@@ -201,6 +207,8 @@ func (k *look) reconcile(h *Hold) {
 		case !there && p.Resumed != 0 && h.Stage == StageQuiet:
 			p.Resumed, p.IntentAt, p.Reason = 0, k.now, "" // a pause sent the release back to its beginning
 			again = append(again, p.Process)
+		case there && p.Resumed != 0 && h.Stage == StageQuiet && p.Reason == s.Reason:
+			p.Resumed = 0 // the same, and the resume was lost
 		case there && p.Reason == "" && !adoptable(s, p):
 			k.note("%s is suspended by somebody else: %s", p.Process, s.Reason)
 			continue

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// The paced exit: past the maximum of a hold, members that were bad all along are repaired one by one through the ordinary gates,
-// instead of keeping the group held for ever.
+// The paced exit: past the maximum of a hold, or when a person forces its release, members that were bad all along are repaired one by
+// one through the ordinary gates, instead of keeping the group held for ever.
 
 // repairedOneByOne says that a member is in a paced exit, and so counts in no trigger.
 func (k *look) repairedOneByOne(v *view) bool {
@@ -22,15 +22,43 @@ func (k *look) badAllAlong(v *view) bool {
 	return n.Bad && (n.BadAllHold || n.BadSince != 0 && k.now.sub(n.BadSince) >= seconds(k.p.HoldMaxSeconds))
 }
 
-// tryPaced starts the paced exit when it is asked for, the hold is past its maximum, and no trigger is true without the members
-// that were bad all along.
+// Whether a hold can be left by the paced exit: it must have suspended HealthCheck itself, and AWS must have confirmed that.
+type pace int
+
+const (
+	noPace pace = iota
+	paceLater
+	paceNow
+)
+
+func (k *look) canPace(h *Hold) pace {
+	i := slices.IndexFunc(h.Ours, func(p HeldProcess) bool { return p.Process == ProcessHealthCheck })
+	switch {
+	case i < 0:
+		return noPace
+	case h.Ours[i].Reason == "" && !h.Observed:
+		return paceLater
+	}
+	return paceNow
+}
+
+// wantsPaced says that the paced exit is asked for: by a person, now, or by the policy, past the maximum of a hold that no person has to end.
+func (k *look) wantsPaced(h *Hold) bool {
+	return h.Forced || k.p.HoldExit == ExitPaced && !h.Sticky && k.now.sub(h.Since) >= seconds(k.p.HoldMaxSeconds)
+}
+
+// tryPaced starts the paced exit when it is asked for and no trigger is true without the members that were bad all along.
 func (k *look) tryPaced(h *Hold) {
-	if k.p.HoldExit != ExitPaced || h.Sticky || h.Paced || k.blind() || k.now.sub(h.Since) < seconds(k.p.HoldMaxSeconds) {
+	if h.Paced || k.blind() || !k.wantsPaced(h) {
 		return
 	}
-	if !slices.ContainsFunc(h.Ours, func(p HeldProcess) bool { return p.Process == ProcessHealthCheck && (p.Reason != "" || h.Observed) }) {
+	switch k.canPace(h) {
+	case paceLater:
+		return
+	case noPace:
 		k.page(Page{Key: PageResumeBlocked, Urgent: true, Text: "the paced exit needs HealthCheck among the processes that this hold suspended; release by hand: holdfast release " + k.in.Group.Name})
 		return
+	case paceNow:
 	}
 	saved := k.triggers
 	for i := range k.views {

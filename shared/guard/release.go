@@ -23,6 +23,8 @@ func (k *look) release(h *Hold) {
 		if h.Stage > StageQuiet {
 			k.step(h)
 		}
+	case h.Forced && !h.Paced && h.Stage == StageQuiet && k.canPace(h) != noPace:
+		k.tryPaced(h)
 	default:
 		k.step(h)
 	}
@@ -30,13 +32,17 @@ func (k *look) release(h *Hold) {
 
 // relapse starts the quiet time again, and takes back what a release had already resumed.
 func (k *look) relapse(h *Hold) {
-	h.QuietSince, h.ReleaseBy = 0, keepRelease(h)
-	if h.Stage == StageQuiet {
+	if h.QuietSince = 0; h.Stage == StageQuiet {
 		k.tryPaced(h)
 		return
 	}
-	h.Paced = false
-	h.Stage, h.StageAt = StageQuiet, k.now
+	h.ReleaseBy, h.Forced, h.Paced = "", false, false // a relapse needs a new request
+	k.takeBack(h)
+}
+
+// takeBack goes back to the first stage of a release and suspends anew what it had resumed.
+func (k *look) takeBack(h *Hold) {
+	k.enter(h, StageQuiet)
 	var again []string
 	for i := range h.Ours {
 		p := &h.Ours[i]
@@ -50,14 +56,6 @@ func (k *look) relapse(h *Hold) {
 		}
 	}
 	k.suspend(again)
-}
-
-// keepRelease keeps an operator's request while its first stage waits for the triggers, and voids it when a release relapses.
-func keepRelease(h *Hold) string {
-	if h.Stage > StageQuiet {
-		return ""
-	}
-	return h.ReleaseBy
 }
 
 // pauseQuiet does not count a blind sweep as quiet; too many in a row start it again.
@@ -174,6 +172,10 @@ func (k *look) stepResume(h *Hold) {
 	k.enter(h, StageResume)
 	marked, spent := k.stillUnhealthy()
 	left := k.budgetLeft(spent)
+	if marked > left && h.Forced && !h.Paced && k.canPace(h) != noPace {
+		k.takeBack(h) // the paced exit needs HealthCheck suspended while it repairs them
+		return
+	}
 	if marked > left {
 		k.page(Page{Key: PageResumeBlocked, Urgent: true, Text: fmt.Sprintf("%s %s still Unhealthy to Auto Scaling and the budget left is %d: resuming ReplaceUnhealthy would replace them at once, so the hold stays", Counted(marked, "member"), are(marked), left)})
 		return

@@ -177,6 +177,9 @@ type Request struct {
 	Reason string    `json:"reason,omitempty"`
 	By     string    `json:"by,omitempty"`
 	At     time.Time `json:"at,omitzero"`
+	// Force asks a release to take the paced exit now: the members that are bad in the look that obeys it keep nothing held, and are repaired
+	// one by one within every limit.
+	Force bool `json:"force,omitempty"`
 }
 
 // Kinds of request.

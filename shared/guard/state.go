@@ -100,7 +100,7 @@ type MemberState struct {
 	NoMarkBefore Instant `json:"n,omitempty"`
 	// RestoreTries counts restores in the present hold.
 	RestoreTries int `json:"r,omitempty"`
-	// BadAllHold says that it was bad in every look since the hold began.
+	// BadAllHold says that it was bad in every look since the hold began, or since a person forced its release.
 	BadAllHold bool `json:"p,omitempty"`
 }
 
@@ -177,8 +177,10 @@ type Hold struct {
 	Stage      int     `json:"stage"`
 	// StageAt is when the present stage began.
 	StageAt Instant `json:"stage_at,omitempty"`
-	// ReleaseBy names the operator's request to release; it takes the place of quiet, and of nothing else.
+	// ReleaseBy names the operator's request to release; it takes the place of quiet.
 	ReleaseBy string `json:"release_by,omitempty"`
+	// Forced says that the request was to take the paced exit, without waiting for the maximum of a hold.
+	Forced bool `json:"forced,omitempty"`
 	// Paced says that the paced exit is on its way.
 	Paced bool `json:"paced,omitempty"`
 }

@@ -197,6 +197,7 @@ func (w *walk) people(int) {
 	case 2, 3, 4:
 		w.requests++
 		w.Ask(fmt.Sprint("r-", w.requests), pick(w.r, guard.RequestHold, guard.RequestRelease, guard.RequestRelease))
+		w.In.Request.Force = w.In.Request.Kind == guard.RequestRelease && w.requests%2 == 0
 		w.In.Request.At = w.In.Now.Add(-pick(w.r, 0, 0, 5*time.Minute, time.Hour))
 	case 5:
 		w.Resume("ReplaceUnhealthy", "HealthCheck", "AZRebalance", "Launch", "Terminate", "AddToLoadBalancer")

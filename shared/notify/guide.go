@@ -117,11 +117,17 @@ func (n Names) calls(event string) string {
 	return n.aws("cloudtrail lookup-events --max-results 20 --lookup-attributes AttributeKey=EventName,AttributeValue=" + event)
 }
 
-// setHealthy takes back a mark that Auto Scaling has on a member.
+// terminateOne replaces a member at once, past every limit.
 func (n Names) terminateOne() string {
 	return n.aws("autoscaling terminate-instance-in-auto-scaling-group --instance-id INSTANCE --no-should-decrement-desired-capacity")
 }
 
+// releaseForced has the members that are bad replaced one by one, within every limit.
+func (n Names) releaseForced() string {
+	return n.holdfast("release " + quote(n.Group) + " --force --reason 'WHY'")
+}
+
+// setHealthy takes back a mark that Auto Scaling has on a member.
 func (n Names) setHealthy() string {
 	return n.aws("autoscaling set-instance-health --instance-id INSTANCE --health-status Healthy")
 }

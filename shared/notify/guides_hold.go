@@ -37,7 +37,7 @@ func holdGuides(n Names) []Guide {
 				"the cause of the hold: is it still true, or is a check or an alarm wrong",
 				"how many members still serve, and whether that is enough",
 			},
-			Commands: n.commands(commands{look: []string{n.alarms(), n.members()}, tune: "hold_exit=paced", ofHold: true}),
+			Commands: n.commands(commands{look: []string{n.alarms(), n.members()}, mend: []string{n.releaseForced()}, tune: "hold_exit=paced", ofHold: true}),
 		},
 		{
 			Key: guard.PageResumeBlocked, Title: "the release waits: resuming would replace too many", Urgency: "urgent", OfHold: true,
@@ -46,11 +46,11 @@ func holdGuides(n Names) []Guide {
 			Next:  "At every sweep it sets well members Healthy again, at most five tries for a member in one hold, and looks anew. It goes on by itself as soon as those left fit the budget.",
 			Look: []string{
 				"which members Auto Scaling calls Unhealthy, and whether their targets and heartbeats are good",
-				"if they are good: why the marks stay. If they are bad or their machines are gone: terminate them by hand, the next when the last one's replacement serves; the launches are not suspended",
+				"if they are good: why the marks stay. If they are bad or their machines are gone: release --force has them replaced one by one, within every limit; faster is to terminate them by hand, the next when the last one's replacement serves",
 				"the limits are bounded by ceilings: in a group of fewer than 40 members no setting lets two be replaced at once",
 			},
 			Commands: n.commands(commands{
-				look: []string{n.members()}, mend: []string{n.setHealthy(), n.terminateOne()},
+				look: []string{n.members()}, mend: []string{n.setHealthy(), n.releaseForced(), n.terminateOne()},
 				tune: "max_in_flight=2 marks_per_10_minutes=2", ofHold: true,
 			}),
 		},

@@ -31,7 +31,8 @@ func (d *Desk) Release(ctx context.Context, name, reason string) (Answer, error)
 	return d.request(ctx, wish{kind: guard.RequestRelease, name: name, reason: reason})
 }
 
-// ReleaseForced is Release that is not refused for a trigger: the request stands and is obeyed once the trigger ends. It passes no limit.
+// ReleaseForced asks for the paced exit: what is bad when the next look obeys keeps nothing held any more, and is repaired one by one.
+// It passes no limit, and a dependency in ALARM and whoever fails later still hold.
 func (d *Desk) ReleaseForced(ctx context.Context, name, reason string) (Answer, error) {
 	return d.request(ctx, wish{kind: guard.RequestRelease, name: name, reason: reason, force: true})
 }
@@ -64,21 +65,21 @@ func (d *Desk) request(ctx context.Context, w wish) (Answer, error) {
 		return Answer{}, refuse("%s does not carry the tag holdfast:guard=true: no sweep looks at it%s", name, byHand(f, kind))
 	}
 	var a Answer
-	if why := f.done(kind, reason); why == "" && f.spent() {
+	if why := f.done(w, reason); why == "" && f.spent() {
 		return Answer{}, refuse("the mode of %s is observe (%s) while a hold of it is in force: a sweep would take the %s as done and change nothing; end that mode first, then ask", name, f.res.Sources["mode"], kind)
 	} else if why != "" {
 		a.say("%s: %s; nothing was changed", name, why)
 		if kind == guard.RequestHold || f.rec.State.Hold != nil {
-			d.prospects(&a, f, kind)
+			d.prospects(&a, f, w)
 		}
 		return a, nil
 	}
 	if t := d.keeps(f); kind == guard.RequestRelease && t != nil && !w.force {
 		return Answer{}, refuse("%s is held by what is still true: %s; a request to release would stand until that ends and then skip the quiet time: "+
-			"mend it first, or leave the request standing with --force", name, t.Text)
+			"mend it first; or, if each of the members that are still bad is to be replaced, ask with --force: they are then repaired one by one within every limit", name, t.Text)
 	}
 	now := d.o.Now()
-	q := guard.Request{ID: kind + "-" + now.UTC().Format("20060102T150405Z") + "-" + d.o.NewID(), Kind: kind, Reason: reason, By: d.o.By, At: now.UTC()}
+	q := guard.Request{ID: kind + "-" + now.UTC().Format("20060102T150405Z") + "-" + d.o.NewID(), Kind: kind, Reason: reason, By: d.o.By, At: now.UTC(), Force: w.force}
 	if p := f.pending(); p != nil {
 		a.say("%s: replaces the %s that %s asked for at %s (%s), which no sweep has obeyed yet", name, p.Kind, p.By, stamp(p.At), p.Reason)
 	}
@@ -87,7 +88,7 @@ func (d *Desk) request(ctx context.Context, w wish) (Answer, error) {
 	}
 	a.Changed = true
 	a.say("%s: asked for a %s as %s: %s (request %s)", name, kind, q.By, reason, q.ID)
-	d.prospects(&a, f, kind)
+	d.prospects(&a, f, w)
 	return a, nil
 }
 
@@ -100,9 +101,10 @@ func tellable(text string) bool {
 }
 
 // done says why there is nothing to ask for, "" if there is.
-func (f *file) done(kind, reason string) string {
+func (f *file) done(w wish, reason string) string {
+	kind := w.kind
 	if p := f.pending(); p != nil {
-		if p.Kind == kind && p.Reason == reason {
+		if p.Kind == kind && p.Reason == reason && p.Force == w.force {
 			return fmt.Sprintf("%s has asked for this %s already at %s", p.By, kind, stamp(p.At))
 		}
 		return ""
@@ -117,12 +119,27 @@ func (f *file) done(kind, reason string) string {
 		return fmt.Sprintf("%s since %s until a person releases it (%s)", is, stamp(h.Since.Time()), h.Cause)
 	case kind == guard.RequestRelease && h == nil:
 		return "is not held: there is nothing to release"
+	case w.force && !h.Forced && (h.Stage == guard.StageQuiet || h.Stage == guard.StageResume):
+		return "" // also what was asked for without, and what the budget blocks
 	case kind == guard.RequestRelease && h.ReleaseBy != "":
 		return fmt.Sprintf("%s has asked for the release already, it is at stage %d of %d", h.ReleaseBy, h.Stage, guard.StageResumed)
+	case kind == guard.RequestRelease && h.Stage == guard.StageResume:
+		return fmt.Sprintf("is being released already and past its quiet time, at stage %d of %d: there is nothing that a request could skip. If the budget blocks it, --force has those members replaced one by one",
+			h.Stage, guard.StageResumed)
 	case kind == guard.RequestRelease && h.Stage > guard.StageQuiet:
 		return fmt.Sprintf("is being released already and past its quiet time, at stage %d of %d: there is nothing that a request could skip", h.Stage, guard.StageResumed)
 	}
 	return ""
+}
+
+// forced tells what a forced release does, and what it waits for.
+func forced(a *Answer, f *file) {
+	a.say("forced: the members that are bad when the next sweep obeys keep nothing held; they are set Healthy, and then replaced one by one within every limit; the budget and the gates stay as they are")
+	for _, t := range f.rec.Looked.Triggers {
+		if f.rec.Looked.At == f.rec.State.LastSweep && t.Cause == guard.CauseDependency {
+			a.warn("%s: nothing is released while that is so, forced or not", t.Text)
+		}
+	}
 }
 
 // keeps is a trigger that keeps the hold from ending, as the last look recorded it; nil if none is, or if that look is too old to tell.
@@ -144,13 +161,15 @@ func (f *file) spent() bool {
 }
 
 // prospects tells what will come of a request, and what stands in its way.
-func (d *Desk) prospects(a *Answer, f *file, kind string) {
-	name, p := f.group.Name, f.res.Policy
-	switch kind {
-	case guard.RequestHold:
+func (d *Desk) prospects(a *Answer, f *file, w wish) {
+	name, p, kind := f.group.Name, f.res.Policy, w.kind
+	switch {
+	case kind == guard.RequestHold:
 		d.suspending(a, f)
 		a.say("to end it: holdfast release %s --reason TEXT", quoted(name))
-	case guard.RequestRelease:
+	case w.force:
+		forced(a, f)
+	default:
 		a.say("it takes the place of the quiet time only: a trigger that is still true, the restores, the wait after HealthCheck and the budget stay as they are")
 	}
 	a.say("to watch it: holdfast status %s", quoted(name))

@@ -357,27 +357,60 @@ func TestAReleaseIsRefusedWhileWhatHoldsIsStillTrue(t *testing.T) {
 			if asked := r.asked(t, "web").ID != ""; asked == c.refused {
 				t.Errorf("a request is there: %v", asked)
 			}
-			if c.refused && !(strings.Contains(err.Error(), "hard dependency db is in ALARM") && strings.Contains(err.Error(), "--force")) {
-				t.Errorf("the refusal names neither the trigger nor the way: %v", err)
+			if c.refused {
+				tells(t, "the refusal", []string{err.Error()}, "hard dependency db is in ALARM", "--force")
 			}
 		})
 	}
 }
 
-func TestAForcedReleaseIsLeftStandingAndSaysWhatItCannotPass(t *testing.T) {
+func TestAForcedReleaseSaysWhatItDoesAndCannotPass(t *testing.T) {
 	r := newRig(t)
 	r.held(t, nil)
 	r.sawLast(t, holding(true))
 	a, err := r.desk.ReleaseForced(t.Context(), "web", "why")
 	must(t, err)
-	if got := r.asked(t, "web"); got.Kind != guard.RequestRelease {
+	if got := r.asked(t, "web"); got.Kind != guard.RequestRelease || !got.Force {
 		t.Errorf("request %+v", got)
 	}
-	tells(t, "lines", a.Lines, "asked for a release as sam", "a trigger that is still true", "the budget stay as they are")
+	tells(t, "lines", a.Lines, "asked for a release as sam", "replaced one by one within every limit", "the budget and the gates stay as they are")
+	tells(t, "warnings", a.Warnings, "hard dependency db is in ALARM: nothing is released while that is so")
+}
+
+func TestAForcedReleaseMayFollowAPlainOne(t *testing.T) {
+	for name, c := range map[string]struct {
+		hold  func(*guard.Hold)
+		asked bool
+	}{
+		"one that waits for what holds":  {func(h *guard.Hold) { h.ReleaseBy = "kim" }, true},
+		"one that the budget blocks":     {func(h *guard.Hold) { h.ReleaseBy, h.Stage = "kim", guard.StageResume }, true},
+		"one that was forced":            {func(h *guard.Hold) { h.ReleaseBy, h.Forced = "kim", true }, false},
+		"one that is a look from ending": {func(h *guard.Hold) { h.ReleaseBy, h.Stage = "kim", guard.StageHealthCheck }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.held(t, c.hold)
+			a, err := r.desk.ReleaseForced(t.Context(), "web", "why")
+			must(t, err)
+			if got := r.asked(t, "web").Force; got != c.asked || a.Changed != c.asked {
+				t.Errorf("a forced request: %v, changed %v, want %v", got, a.Changed, c.asked)
+			}
+		})
+	}
+	r := newRig(t)
+	r.held(t, nil)
+	ask(t, r.desk.Release, "why")
+	ask(t, r.desk.ReleaseForced, "why")
+	if !r.asked(t, "web").Force {
+		t.Error("the same reason, now forced, is taken for the same request")
+	}
 }
 
 func TestAReleaseThatIsPastItsQuietTimeHasNothingToSkip(t *testing.T) {
 	for stage := guard.StageRestore; stage <= guard.StageResumed; stage++ {
+		if stage == guard.StageResume {
+			continue // there a forced one has something to do
+		}
 		r := newRig(t)
 		r.held(t, func(h *guard.Hold) { h.Stage = stage })
 		for what, release := range map[string]func(context.Context, string, string) (operator.Answer, error){"plain": r.desk.Release, "forced": r.desk.ReleaseForced} {

@@ -69,6 +69,8 @@ type Hold struct {
 	// UntilReleased says that only a person ends it; ReleaseBy names who asked for that.
 	UntilReleased bool   `json:"until_released,omitempty"`
 	ReleaseBy     string `json:"release_by,omitempty"`
+	// Forced says that the request was to leave by the paced exit.
+	Forced bool `json:"forced,omitempty"`
 	// Observed says that no call was made; Conflict that somebody resumed twice what it held, which is left to people.
 	Observed bool `json:"observed,omitempty"`
 	Conflict bool `json:"conflict,omitempty"`
@@ -230,7 +232,7 @@ func holdOf(h *guard.Hold) *Hold {
 	}
 	out := &Hold{
 		Since: h.Since.Time(), Cause: h.Cause, Text: h.Text, Stage: h.Stage, QuietSince: h.QuietSince.Time(), UntilReleased: h.Sticky,
-		ReleaseBy: h.ReleaseBy, Observed: h.Observed, Conflict: h.Conflict,
+		ReleaseBy: h.ReleaseBy, Forced: h.Forced, Observed: h.Observed, Conflict: h.Conflict,
 	}
 	for _, p := range h.Ours {
 		if p.Resumed == 0 {

@@ -148,6 +148,8 @@ func (h Hold) lines(s Status) []string {
 	out := []string{head}
 	stage := fmt.Sprintf("release: stage %d of %d", h.Stage, guard.StageResumed)
 	switch {
+	case h.ReleaseBy != "" && h.Forced:
+		stage += ", forced by " + h.ReleaseBy + ": what was bad then is replaced one by one"
 	case h.ReleaseBy != "":
 		stage += ", asked for by " + h.ReleaseBy
 	case h.UntilReleased:

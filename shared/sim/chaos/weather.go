@@ -223,10 +223,11 @@ func (s *stage) suspendByHand(g *member, process string) {
 	s.lasts(20, "somebody suspends a process", func() { s.try(s.cloud.ResumeProcesses(g.name, []string{process})) })
 }
 
-// ask leaves an operator's request in the ledger.
+// ask leaves an operator's request in the ledger; every other release is forced.
 func (s *stage) ask(group, kind string) {
 	s.requests++
 	q := guard.Request{ID: fmt.Sprintf("request-%d", s.requests), Kind: kind, Reason: "chaos", By: "operator", At: s.cloud.Now()}
+	q.Force = kind == guard.RequestRelease && s.requests%2 == 0
 	if err := s.ledger.PutRequest(s.ctx, s.fleet.arn(group), q); err != nil {
 		s.fail(err)
 	}

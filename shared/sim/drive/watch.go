@@ -87,14 +87,14 @@ func (w *Watch) Reports() []runner.Report { return slices.Clone(w.ports.reports)
 // Looks is how often Holdfast ran.
 func (w *Watch) Looks() int { return w.runs }
 
-// Release is what an operator's holdfast release asks of the next look at a group. It returns NotFoundError for an unknown group.
+// Release is what an operator's holdfast release --force asks of the next look at a group. It returns NotFoundError for an unknown group.
 func (w *Watch) Release(group, reason string) error {
 	g, ok := w.ports.cloud.Group(group)
 	if !ok {
 		return fmt.Errorf("release: %w", &sim.NotFoundError{Kind: "group", Name: group})
 	}
 	now := w.ports.cloud.Now()
-	q := guard.Request{ID: "release-" + now.Format(time.RFC3339), Kind: guard.RequestRelease, Reason: reason, By: "on call", At: now}
+	q := guard.Request{ID: "release-" + now.Format(time.RFC3339), Kind: guard.RequestRelease, Reason: reason, By: "on call", At: now, Force: true}
 	if err := w.ledger.PutRequest(w.ctx, g.ARN, q); err != nil {
 		return fmt.Errorf("release %s: %w", group, err)
 	}

@@ -12,14 +12,19 @@ import (
 	"github.com/holdfast-aws/holdfast/shared/sim/drive"
 )
 
-// onCall is how long the person on call takes to release a hold after the cause was corrected.
-const onCall = 5 * time.Minute
+// How long the person on call takes to run what a page says: after the cause was corrected, and after a page that says that the budget
+// blocks a release, which the person reads in the night.
+const (
+	afterCorrection = 5 * time.Minute
+	afterPage       = 15 * time.Minute
+)
 
 // holdfast is the real runner and decision core over the simulator's ports.
 type holdfast struct {
 	name   string
 	checks []string
-	byHand bool
+	// alone says that nobody is on call.
+	alone  bool
 	policy map[string]any
 	world  *World
 	watch  *drive.Watch
@@ -27,17 +32,24 @@ type holdfast struct {
 }
 
 // Holdfast returns Holdfast itself at its built-in policy, sweeping once a minute, on groups with EC2 health checks, which is how it
-// provisions them. Every alarm of the day is declared as a hard dependency of every group. A hold that only people end is released by the
-// person on call five minutes after the cause was corrected, if that person was paged.
+// provisions them. Every alarm of the day is declared as a hard dependency of every group.
+//
+// One person is on call and does one thing, holdfast release --force, for a group about which there was an urgent page: five minutes after
+// somebody corrected the cause, on the days on which people do, and fifteen minutes after a page resume-blocked, reminders included.
 func Holdfast() Guardian { return &holdfast{name: "holdfast", checks: []string{"EC2"}} }
+
+// HoldfastUnattended is Holdfast with nobody on call.
+func HoldfastUnattended() Guardian {
+	return &holdfast{name: "holdfast-unattended", checks: []string{"EC2"}, alone: true}
+}
 
 // HoldfastBesideELB is Holdfast on groups that keep the health checks of the day, so that Auto Scaling marks members as well.
 func HoldfastBesideELB() Guardian { return &holdfast{name: "holdfast-beside-elb"} }
 
-// HoldfastWith is HoldfastOnCall with some policy keys set for every group, beside the groups' own health checks or, with ec2, on EC2 checks.
+// HoldfastWith is Holdfast with some policy keys set for every group, beside the groups' own health checks or, with ec2, on EC2 checks.
 // A key that the policy does not know, or a value outside its range, leaves the built-in policy in force, as it does in an account.
 func HoldfastWith(policy map[string]any, ec2 bool) Guardian {
-	h := &holdfast{name: "holdfast-with", policy: policy, byHand: true}
+	h := &holdfast{name: "holdfast-with", policy: policy}
 	if ec2 {
 		h.checks = []string{"EC2"}
 	}
@@ -62,13 +74,6 @@ func (h *holdfast) declared(w *World) (string, error) {
 	return string(merged), nil
 }
 
-// HoldfastOnCall is Holdfast with a person on call who does more than to release: five minutes after the cause was corrected, a person who was
-// paged about a group terminates by hand the members that are still not sound, and then releases the hold. Calls by hand count in no
-// measure.
-func HoldfastOnCall() Guardian {
-	return &holdfast{name: "holdfast-on-call", checks: []string{"EC2"}, byHand: true}
-}
-
 // Name implements Guardian.
 func (h *holdfast) Name() string { return h.name }
 
@@ -90,32 +95,38 @@ func (h *holdfast) Start(w *World) error {
 	if err != nil {
 		return fmt.Errorf("start holdfast: %w", err)
 	}
-	if !w.Corrected.IsZero() {
-		w.Cloud.At(w.Corrected.Add(onCall), func(*sim.Cloud) { h.check(h.people()) })
+	if h.alone {
+		return nil
 	}
+	if !w.Corrected.IsZero() {
+		w.Cloud.At(w.Corrected.Add(afterCorrection), func(*sim.Cloud) { h.corrected() })
+	}
+	h.answer(0)
 	return nil
 }
 
-// people is what the person on call does for the groups about which they were paged.
-func (h *holdfast) people() error {
+// corrected is what the person on call does for the groups about which there was an urgent page.
+func (h *holdfast) corrected() {
 	paged := map[string]bool{}
 	for _, n := range h.watch.Notices() {
-		if !n.Urgent || paged[n.Group] || n.Key != guard.PageNotConverging && !h.byHand {
-			continue
-		}
-		paged[n.Group] = true
-		if h.byHand {
-			for _, wrong := range h.world.Wrong(n.Group) {
-				if err := h.world.Cloud.TerminateMember(wrong.ID); err != nil {
-					return fmt.Errorf("terminate by hand: %w", err)
-				}
-			}
-		}
-		if err := h.watch.Release(n.Group, "the cause was corrected"); err != nil {
-			return err
+		if n.Urgent && !paged[n.Group] {
+			paged[n.Group] = true
+			h.check(h.watch.Release(n.Group, "the cause was corrected"))
 		}
 	}
-	return nil
+}
+
+// answer looks once a minute for pages after the first few that ask for a person's release, and plans it.
+func (h *holdfast) answer(read int) {
+	h.world.Cloud.At(h.world.Cloud.Now().Add(time.Minute), func(c *sim.Cloud) {
+		all := h.watch.Notices()
+		for _, n := range all[read:] {
+			if n.Key == guard.PageResumeBlocked {
+				c.At(n.At.Add(afterPage), func(*sim.Cloud) { h.check(h.watch.Release(n.Group, "those left are broken")) })
+			}
+		}
+		h.answer(len(all))
+	})
 }
 
 func (h *holdfast) check(err error) {
