@@ -148,7 +148,7 @@ func TestTheCommandLine(t *testing.T) {
 		code int
 		says string
 	}{
-		{"a good file", []string{"--config", write("good", good), "--check"}, exitOK, "good, 1 checks"},
+		{"a good file", []string{"--config", write("good", good), "--check"}, exitOK, "good, checks: 1"},
 		{"a bad file", []string{"--config", write("bad", "table: t\nx: 1\n"), "--check"}, exitRefused, "field x not found"},
 		{"a bad file is not run either", []string{"--config", write("bad", "table: t\nx: 1\n")}, exitRefused, "refused"},
 		{"no file", []string{"--config", filepath.Join(dir, "gone")}, exitRefused, "open"},

@@ -68,7 +68,7 @@ func run(args []string, out io.Writer) int {
 		return exitRefused
 	}
 	if *check {
-		_, _ = fmt.Fprintf(out, "%s: good, %d checks\n", *path, len(checks))
+		_, _ = fmt.Fprintf(out, "%s: good, checks: %d\n", *path, len(checks))
 		return exitOK
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)

@@ -185,7 +185,7 @@ func TestTheUserDataBringsThePageAndTheAgent(t *testing.T) {
 		}
 	}
 	agent, config := filepath.Join(m.dir, "local", "holdfast-heartbeat"), filepath.Join(m.dir, "holdfast", "heartbeat.yaml")
-	if said := m.run(t, agent, "--config", config, "--check"); !strings.Contains(said, "good, 3 checks") {
+	if said := m.run(t, agent, "--config", config, "--check"); !strings.Contains(said, "good, checks: 3") {
 		t.Errorf("the agent says of its file: %s", said)
 	}
 	if _, err := exec.LookPath("systemd-analyze"); err == nil {
