@@ -17,8 +17,6 @@ type answers struct {
 	// guarded are the groups that carry the opt-in tag, sorted by name, if they are listed.
 	guarded []guard.Group
 	listed  bool
-	// beats are good until the next heartbeats are asked for.
-	beats map[string]guard.Beat
 	// set is what was answered about the policies of the groups of these names.
 	names []string
 	set   runner.PolicySet
@@ -30,6 +28,8 @@ type answer struct {
 	detailed bool
 	details  guard.Group
 	reads    guard.Reads
+	// beats are good until the group's next heartbeats are asked for.
+	beats map[string]guard.Beat
 }
 
 // fresh forgets what may not be so any more.
@@ -65,16 +65,17 @@ func (a *answer) outlived(since time.Time) bool {
 	return slices.ContainsFunc(a.details.Activities, func(one guard.Activity) bool { return one.At.Before(since) })
 }
 
-// beatsFor is an empty map for the heartbeats of so many members.
-func (a *answers) beatsFor(members int) map[string]guard.Beat {
-	if a == nil {
-		return make(map[string]guard.Beat, members)
+// beatsFor is a map for the heartbeats of a group's members. It has entries of no one else, and those that it has are to be replaced.
+func (a *answers) beatsFor(g *guard.Group) map[string]guard.Beat {
+	if a != nil {
+		if of := a.of(g.Name); of != nil && of.detailed && sameGroup(&of.details, g) {
+			if of.beats == nil {
+				of.beats = make(map[string]guard.Beat, len(g.Members))
+			}
+			return of.beats
+		}
 	}
-	if a.beats == nil {
-		a.beats = make(map[string]guard.Beat, members)
-	}
-	clear(a.beats)
-	return a.beats
+	return make(map[string]guard.Beat, len(g.Members))
 }
 
 // policySet is what was answered about the policies of these groups, nil if they were not asked for.

@@ -88,16 +88,15 @@ func (p *ports) group(name string) (guard.Group, bool) {
 
 func (p *ports) readGroup(name string) (guard.Group, bool) {
 	var out guard.Group
-	versions := make(map[int]string, 2)
+	template, version := "", 0
 	g, ok := p.cloud.Roster(name, func(g *sim.Group, m *sim.Member) {
 		if out.Members == nil {
 			out.Members = make([]guard.Member, 0, g.Desired+2) // as many as there mostly are
 		}
 		out.Weighted = out.Weighted || m.Weight > 1
-		template, known := versions[m.LaunchTemplateVersion]
-		if !known {
-			template = g.LaunchTemplateName + ":" + strconv.Itoa(m.LaunchTemplateVersion)
-			versions[m.LaunchTemplateVersion] = template
+		if template == "" || version != m.LaunchTemplateVersion { // most members have the version of the one before
+			version = m.LaunchTemplateVersion
+			template = g.LaunchTemplateName + ":" + strconv.Itoa(version)
 		}
 		out.Members = append(out.Members, guard.Member{
 			ID: m.ID, Lifecycle: string(m.Lifecycle), Unhealthy: m.Health == sim.Unhealthy, Protected: m.Protected, Zone: m.Zone,
@@ -163,14 +162,22 @@ func (p *ports) addTargets(g *guard.Group, arns []string, at map[string]int) (fa
 			continue
 		}
 		g.TargetGroups = append(g.TargetGroups, guard.TargetGroup{Name: tg.Name, InUse: !tg.NotInUse})
-		for _, t := range targets {
-			if i, ours := at[t.ID]; ours {
-				g.Members[i].Targets = append(g.Members[i].Targets, guard.Target{
-					Group: tg.Name, Port: t.Port, State: string(t.State), Reason: t.Reason, Anomalous: t.Anomalous, Shifted: t.Shifted,
-				})
+		first := make([]guard.Target, 0, len(targets)) // of members that have none yet, which is mostly all that there will be
+		for j := range targets {
+			t := &targets[j]
+			i, ours := at[t.ID]
+			if !ours {
+				g.ForeignTargets = append(g.ForeignTargets, guard.ForeignTarget{Group: tg.Name, Target: t.ID, State: string(t.State), Reason: t.Reason})
 				continue
 			}
-			g.ForeignTargets = append(g.ForeignTargets, guard.ForeignTarget{Group: tg.Name, Target: t.ID, State: string(t.State), Reason: t.Reason})
+			to := &g.Members[i].Targets
+			if *to == nil {
+				*to = first[len(first) : len(first) : len(first)+1]
+				first = first[:len(first)+1]
+			}
+			*to = append(*to, guard.Target{
+				Group: tg.Name, Port: t.Port, State: string(t.State), Reason: t.Reason, Anomalous: t.Anomalous, Shifted: t.Shifted,
+			})
 		}
 	}
 	return failed
@@ -181,7 +188,7 @@ func (p *ports) Beats(_ context.Context, g guard.Group) (map[string]guard.Beat, 
 	if p.cloud.TableRefuses() {
 		return nil, fmt.Errorf("get heartbeats: %w", fault.Throttled)
 	}
-	out := p.kept.beatsFor(len(g.Members))
+	out := p.kept.beatsFor(&g)
 	for i := range g.Members {
 		id := g.Members[i].ID
 		b, ok := p.cloud.NewestBeat(id)
