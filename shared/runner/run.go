@@ -169,7 +169,7 @@ func (r *Runner) workContext(ctx context.Context) (context.Context, context.Canc
 	if end, ok := ctx.Deadline(); ok && r.o.Margin > 0 {
 		return context.WithDeadline(ctx, end.Add(-r.o.Margin))
 	}
-	return context.WithCancel(ctx)
+	return ctx, func() {}
 }
 
 // Shard is the shard of a group: its ARN's FNV-1a hash modulo shards.
@@ -335,7 +335,9 @@ func (s *sweep) dependents() {
 func (s *sweep) readAlarms() {
 	var names []string
 	for _, j := range s.jobs {
-		names = append(names, alarmNames(j.policy)...)
+		for i := range j.policy.Dependencies {
+			names = append(names, j.policy.Dependencies[i].Alarm)
+		}
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
