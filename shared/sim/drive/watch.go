@@ -106,10 +106,12 @@ func (w *Watch) Err() error { return w.err }
 
 // schedule plans a look one interval from now, and from there the next.
 func (w *Watch) schedule(cloud *sim.Cloud, interval time.Duration) {
-	cloud.At(cloud.Now().Add(interval), func(c *sim.Cloud) {
+	var turn func(*sim.Cloud)
+	turn = func(c *sim.Cloud) {
 		w.look(runner.Request{Trigger: runner.TriggerSweep})
-		w.schedule(c, interval)
-	})
+		c.At(c.Now().Add(interval), turn)
+	}
+	cloud.At(cloud.Now().Add(interval), turn)
 }
 
 func (w *Watch) look(req runner.Request) {
