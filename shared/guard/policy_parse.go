@@ -24,16 +24,17 @@ func (p Problem) String() string {
 	return p.Layer + ": " + p.Key + ": " + p.Rule
 }
 
-// document is one decoded layer: its raw values by key, and the problems that make it invalid.
+// document is one decoded layer: its raw values by key, the policy below with them, and the problems that make it invalid.
 type document struct {
 	layer    string
 	values   map[string]json.RawMessage
+	policy   Policy
 	problems []Problem
 }
 
 // decodeLayer decodes one layer strictly: one JSON object, known keys, each once, right types, values in range.
-func decodeLayer(layer string, raw []byte, keys map[string]*Key) document {
-	d := document{layer: layer}
+func decodeLayer(layer string, raw []byte, keys map[string]*Key, below Policy) document {
+	d := document{layer: layer, policy: below}
 	values, err := decodeObject(raw)
 	d.values = values // also of a broken one: somebody may have meant to stop the guard with it
 	if err != nil {
@@ -50,8 +51,7 @@ func decodeLayer(layer string, raw []byte, keys map[string]*Key) document {
 			d.problems = append(d.problems, Problem{layer, name, "is accepted in " + LayerDefaults + " only"})
 			continue
 		}
-		var scratch Policy
-		if err := k.apply(&scratch, values[name]); err != nil {
+		if err := k.apply(&d.policy, values[name]); err != nil {
 			d.problems = append(d.problems, Problem{layer, name, err.Error()})
 		}
 	}

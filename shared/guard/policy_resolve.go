@@ -118,9 +118,9 @@ func (r *Resolution) lay(l Layer, keys map[string]*Key) (mode string) {
 	case l.Raw == nil:
 		return ""
 	default:
-		d := decodeLayer(l.Name, l.Raw, keys)
+		d := decodeLayer(l.Name, l.Raw, keys, r.Policy)
 		if len(d.problems) == 0 {
-			rule := r.overlay(d, keys)
+			rule := r.overlay(d)
 			if rule == "" {
 				r.Good[l.Name] = l.Raw
 				return ""
@@ -133,7 +133,7 @@ func (r *Resolution) lay(l Layer, keys map[string]*Key) (mode string) {
 			r.Problems = append(r.Problems, p)
 		}
 	}
-	if d := decodeLayer(l.Name, content, keys); len(d.problems) == 0 && r.overlay(d, keys) == "" {
+	if d := decodeLayer(l.Name, content, keys, r.Policy); len(d.problems) == 0 && r.overlay(d) == "" {
 		r.Good[l.Name] = content
 	}
 	return mode
@@ -148,17 +148,12 @@ func inForce(l Layer) string {
 
 // overlay puts a decoded layer over the policy if the relations between keys still hold; otherwise it changes nothing and
 // returns the relation that does not.
-func (r *Resolution) overlay(d document, keys map[string]*Key) string {
-	next := r.Policy
-	for _, name := range sortedNames(d.values) {
-		if err := keys[name].apply(&next, d.values[name]); err != nil {
-			return name + ": " + err.Error()
-		}
-	}
+func (r *Resolution) overlay(d document) string {
+	next := &d.policy
 	if next.HeartbeatFreshSeconds >= next.HeartbeatStaleSeconds {
 		return fmt.Sprintf("heartbeat_fresh_seconds %d is not below heartbeat_stale_seconds %d", next.HeartbeatFreshSeconds, next.HeartbeatStaleSeconds)
 	}
-	r.Policy = next
+	r.Policy = d.policy
 	for name := range d.values {
 		r.Sources[name] = d.layer
 	}
