@@ -66,7 +66,7 @@ func TestRegionCeilingGrowsWithTheRegion(t *testing.T) {
 	for _, test := range []struct{ others, limit int }{{40, 6}, {59, 6}, {60, 7}, {190, 20}} {
 		f := guardtest.New(10)
 		f.In.Policy.RegionMarksPerHour = 1000
-		f.In.Region.Eligible = map[string]int{"other": test.others}
+		f.In.Region.Eligible = map[string]int{"other": test.others, f.In.Group.ARN: 500} // what an earlier look said of this group is no part
 		if got := f.Sweep().Limits.RegionHourMax; got != test.limit {
 			t.Errorf("10 members here and %d elsewhere: %d marks an hour, want %d", test.others, got, test.limit)
 		}
@@ -409,6 +409,71 @@ func TestMarksAndLaunchesArePairedOldestFirst(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Both marks were made by a fast clock, and AWS says of one member only when it ended.
+func TestALaunchTooEarlyForOneMarkMayBeForTheNext(t *testing.T) {
+	f := guardtest.New(8)
+	ago := func(minutes time.Duration) time.Time { return f.In.Now.Add(-minutes * time.Minute) }
+	for i, minutes := range []time.Duration{10, 9} {
+		f.In.State.Marks = append(f.In.State.Marks, guard.Mark{ID: fmt.Sprint("m", i), Member: fmt.Sprint("gone-", i), At: guard.At(ago(minutes)), By: "guard", Outcome: guard.OutcomeDone, Weight: 1})
+	}
+	f.In.Group.Activities = []guard.Activity{
+		{ID: "l", At: ago(11), Kind: "launch", Status: "Successful", Member: f.ID(0)},
+		{ID: "t", At: ago(12), Kind: "terminate", Status: "Successful", Member: "gone-1", Cause: "a user health-check"},
+	}
+	f.Sweep()
+	m := f.In.State.Marks
+	want(t, "paired", m[0].Replacement+" "+m[1].Replacement, " "+f.ID(0))
+}
+
+func TestATerminationThatAWSDoesNotNameTakesNoTimeFromAnother(t *testing.T) {
+	f := guardtest.New(8)
+	for _, a := range []guard.Activity{
+		{ID: "t0", At: f.In.Now.Add(-20 * time.Minute), Kind: "terminate", Cause: "a user health-check"}, {ID: "t1", At: f.In.Now.Add(-10 * time.Minute), Kind: "terminate", Cause: "a user health-check"},
+		{ID: "l0", At: f.In.Now.Add(-18 * time.Minute), Kind: "launch", Member: f.ID(0)}, {ID: "l1", At: f.In.Now.Add(-15 * time.Minute), Kind: "launch", Member: f.ID(1)},
+	} {
+		a.Status = "Successful"
+		f.In.Group.Activities = append(f.In.Group.Activities, a)
+	}
+	f.Sweep()
+	m := f.In.State.Marks
+	want(t, "paired", m[0].Replacement+" "+m[1].Replacement, f.ID(0)+" ")
+}
+
+func TestATerminationIsForgottenAfterTwentyFiveHours(t *testing.T) {
+	for age, slots := range map[time.Duration]int{25*time.Hour - moment: 1, 25 * time.Hour: 0} {
+		f := guardtest.New(8)
+		f.In.Group.Desired = 9 // the place of the one that has gone is empty
+		f.In.Group.Activities = []guard.Activity{{ID: "t", At: f.In.Now.Add(guardtest.Interval - age), Kind: "terminate", Status: "Successful", Member: "gone", Cause: "a user health-check"}}
+		if n := f.Sweep().Limits.InFlight; n != slots {
+			t.Errorf("a termination %s ago takes %d slots, want %d", age, n, slots)
+		}
+	}
+}
+
+func TestATerminationAfterAMarkThatWasOverriddenIsAnother(t *testing.T) {
+	f := guardtest.New(8)
+	f.In.State.Marks = []guard.Mark{{ID: "old", Member: f.ID(5), At: guard.At(f.In.Now.Add(-2 * time.Hour)), By: "guard", Outcome: guard.OutcomeDone, Weight: 1, Closed: true}}
+	f.Replace(5)
+	if l := f.Sweep().Limits; l.Hour != 1 || l.Day != 2 {
+		t.Errorf("%d in an hour and %d in a day, want 1 and 2", l.Hour, l.Day)
+	}
+}
+
+// A run crashed before its call, and its member is still there and well: the launch is for the mark that was made.
+func TestAReservationOfUnknownOutcomeTakesNoLaunchFromTheNext(t *testing.T) {
+	for _, outcome := range []string{guard.OutcomeReserved, guard.OutcomeUnknown} {
+		f := guardtest.New(8)
+		f.In.State.Marks = []guard.Mark{
+			{ID: "m0", Member: f.ID(5), At: guard.At(f.In.Now.Add(-5 * time.Minute)), By: "guard", Outcome: outcome, Weight: 1},
+			{ID: "m1", Member: "gone", At: guard.At(f.In.Now.Add(-4 * time.Minute)), By: "guard", Outcome: guard.OutcomeDone, Weight: 1},
+		}
+		f.In.Group.Activities = []guard.Activity{{ID: "l", At: f.In.Now, Kind: "launch", Status: "Successful", Member: f.ID(0)}}
+		f.Sweep()
+		m := f.In.State.Marks
+		want(t, outcome+": paired", m[0].Replacement+" "+m[1].Replacement, " "+f.ID(0))
 	}
 }
 

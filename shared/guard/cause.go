@@ -70,7 +70,7 @@ func (k *look) probableCause() string {
 func (c *cohorts) best() string {
 	const most = 3
 	score := func(of *cohort) int {
-		s := 100 * of.bad / max(1, c.bads)
+		s := 100 * of.bad / c.bads
 		if c.goods > 0 {
 			s -= 100 * of.good / c.goods
 		}

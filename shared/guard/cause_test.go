@@ -65,17 +65,36 @@ func TestATraitThatSomeGoodMembersHaveIsStillNamedBesideAPerfectSymptom(t *testi
 	}
 }
 
-func TestAShareALittleLessThanHalfAboveTheGoodIsNotNamed(t *testing.T) {
-	for version, named := range map[int]bool{9: false, 10: true} { // 69 or 76 percent of the bad have it, and 20 of the good
-		f := guardtest.New(18)
-		for i := range version {
-			f.M(i).LaunchTemplate = "2"
+func TestOnlyAShareAtLeastHalfAboveTheGoodIsNamed(t *testing.T) {
+	for _, test := range []struct {
+		bad, bads, good, goods int
+		named                  bool
+	}{{9, 13, 1, 5, false}, {10, 13, 1, 5, true}, {9, 11, 8, 25, false}, {10, 11, 8, 25, true}, {13, 14, 3, 7, true}, {12, 14, 3, 7, false}} {
+		f := guardtest.New(test.bads + test.goods)
+		for i := range test.bads + test.goods {
+			if i < test.bad || i >= test.bads && i < test.bads+test.good {
+				f.M(i).LaunchTemplate = "2"
+			}
 		}
-		f.M(17).LaunchTemplate = "2"
-		f.Break(upTo(13)...)
+		f.Break(upTo(test.bads)...)
 		text := pageText(f.Sweep(), guard.PageHeld)
-		if text == "" || strings.Contains(text, "launch template version 2") != named {
-			t.Errorf("%d of 13 bad and 1 of 5 good have it: the page %q, want it named: %t", version, text, named)
+		if text == "" || strings.Contains(text, "launch template version 2") != test.named {
+			t.Errorf("%+v: the page %q", test, text)
+		}
+	}
+}
+
+func TestNoMoreThanThreeThatSetTheBadApartAreNamed(t *testing.T) {
+	f := guardtest.New(12)
+	for i := range 4 {
+		m := f.M(i)
+		m.LaunchTemplate, m.InstanceType, m.Beat.Agent, m.Zone = "2", "t4g.nano", "2.0.0", "eu-west-1z"
+	}
+	f.Break(upTo(4)...)
+	text := pageText(f.Sweep(), guard.PageHeld)
+	for part, named := range map[string]bool{"agent version 2.0.0": true, "instance type t4g.nano": true, "launch template version 2 ": true, "zone eu-west-1z (": false} {
+		if strings.Contains(text, part) != named {
+			t.Errorf("the page %q: want %q named: %t", text, part, named)
 		}
 	}
 }

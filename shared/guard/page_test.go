@@ -171,6 +171,17 @@ func TestAHoldOnPaperIsNotPaused(t *testing.T) {
 	want(t, "nothing is suspended that could stay so", pages(f.Sweep()), "")
 }
 
+// TestARealHoldIsToldThoughAnObservedOneWas lets the mode change from observe to act while what holds lasts.
+func TestARealHoldIsToldThoughAnObservedOneWas(t *testing.T) {
+	f := guardtest.New(8)
+	f.Break(0, 1)
+	want(t, "on paper", pages(watch(f)), "held!")
+	f.In.Policy.Mode = guard.ModeAct
+	f.In.State = guard.Prepare(f.In.State, f.In.Policy)
+	v := f.Sweep()
+	want(t, "for real", actions(v)+" | "+pages(v), all+" | held!")
+}
+
 func TestAHoldThatBeginsAfterAStepBackOfTheClockIsTold(t *testing.T) {
 	f := quieted(t)
 	f.Sweeps(4)
