@@ -83,7 +83,7 @@ const defaultsHead = `<!-- Made by "make defaults": change it there. -->
 # How the defaults sit
 
 %s from %d on, %s, each played twice: on EC2 health checks, and beside the day's own. One key is set to another value in every group, everything else is built
-in; the built-in value is bold. Figures are sums over all plays. One person is on call and does what the pages say, as `game-days.md` tells.
+in; the built-in value is bold. Figures are sums over all plays. One person is on call and does what the pages say, as docs/game-days.md tells.
 
 - healthy lost: members terminated for a health reason although nothing was wrong with them
 - capacity-minutes: desired less really serving members, summed over minutes; error-minutes: the share of failing requests, likewise
