@@ -194,3 +194,19 @@ func TestALostResumeBeforeAPauseIsForgotten(t *testing.T) {
 		}
 	}
 }
+
+func TestAForcedReleaseOfAHoldThatIsLeftToPeopleEnds(t *testing.T) {
+	f := ailing(t)
+	for range 2 { // somebody resumes HealthCheck twice: the second time it is left to them
+		f.Resume("HealthCheck")
+		f.Sweep()
+		f.In.Now = f.In.Now.Add(guardtest.Interval)
+	}
+	f.Sweep()
+	if h := hold(t, f); !h.Conflict {
+		t.Fatalf("no conflict: %+v", h)
+	}
+	f.Heal(0, 1, 2)
+	force(f, "1")
+	want(t, "after it", f.Sweeps(10).Mode, guard.Watching)
+}

@@ -36,6 +36,8 @@ func (k *look) canPace(h *Hold) pace {
 	switch {
 	case i < 0:
 		return noPace
+	case h.Ours[i].Reason == "" && h.Conflict:
+		return noPace // somebody resumed it, and it is left to people
 	case h.Ours[i].Reason == "" && !h.Observed:
 		return paceLater
 	}
