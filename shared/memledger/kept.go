@@ -38,17 +38,17 @@ func (k kept) equal(other kept) bool {
 	return bytes.Equal(k.data, other.data) && reflect.DeepEqual(k.value, other.value)
 }
 
-// take puts a content into a variable; no content leaves it as it is.
-func take[T any](k kept, into *T) error {
+// taken is a stored content; no content is the zero value.
+func taken[T any](k kept) (T, error) {
 	if v, ok := k.value.(T); ok {
-		*into = v
-		return nil
+		return v, nil
 	}
+	var out T
 	if len(k.data) == 0 {
-		return nil
+		return out, nil
 	}
-	if err := json.Unmarshal(k.data, into); err != nil {
-		return fmt.Errorf("decode item: %w", err)
+	if err := json.Unmarshal(k.data, &out); err != nil {
+		return out, fmt.Errorf("decode item: %w", err)
 	}
-	return nil
+	return out, nil
 }

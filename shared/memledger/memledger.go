@@ -62,15 +62,17 @@ func NewOfValues() *Ledger {
 // Load reads a group's item and its operator request; no item is the zero Record but for the request.
 func (l *Ledger) Load(ctx context.Context, groupARN string) (runner.Record, error) {
 	var rec runner.Record
-	err := l.around(OpLoad, groupARN, func() error {
+	err := l.around(OpLoad, groupARN, func() (err error) {
 		if err := alive(ctx, "load state"); err != nil {
 			return err
 		}
-		if err := take(l.groups[groupARN].content, &rec); err != nil {
+		one := l.groups[groupARN]
+		if rec, err = taken[runner.Record](one.content); err != nil {
 			return err
 		}
-		rec.Version = l.groups[groupARN].version
-		return take(l.requests[groupARN], &rec.Request)
+		rec.Version = one.version
+		rec.Request, err = taken[guard.Request](l.requests[groupARN])
+		return err
 	})
 	if err != nil {
 		return runner.Record{}, err
@@ -105,11 +107,11 @@ func (l *Ledger) Save(ctx context.Context, groupARN string, rec runner.Record) (
 // LoadRegion reads the Region's item; no item is the zero RegionRecord.
 func (l *Ledger) LoadRegion(ctx context.Context) (runner.RegionRecord, error) {
 	var rec runner.RegionRecord
-	err := l.around(OpLoadRegion, "", func() error {
+	err := l.around(OpLoadRegion, "", func() (err error) {
 		if err := alive(ctx, "load region"); err != nil {
 			return err
 		}
-		err := take(l.region.content, &rec)
+		rec, err = taken[runner.RegionRecord](l.region.content)
 		rec.Version = l.region.version
 		return err
 	})
@@ -222,8 +224,8 @@ func (l *Ledger) Actions(ctx context.Context, groupARN string, since time.Time) 
 			return err
 		}
 		for key, content := range l.actions {
-			var a runner.ActionRecord
-			if err := take(content, &a); err != nil {
+			a, err := taken[runner.ActionRecord](content)
+			if err != nil {
 				return err
 			}
 			if key.group == groupARN && !a.At.Before(since) {
