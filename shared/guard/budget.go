@@ -150,6 +150,9 @@ func (k *look) find(id string) *view {
 
 // pair matches marks with later successful launches, oldest first, and notes which replacement served and which failed.
 func (k *look) pair() {
+	if len(k.next.Marks) == 0 {
+		return
+	}
 	var launches []Activity
 	taken := map[string]bool{}
 	for i := range k.next.Marks {
