@@ -197,12 +197,12 @@ func TestALostResumeBeforeAPauseIsForgotten(t *testing.T) {
 
 func TestAForcedReleaseOfAHoldThatIsLeftToPeopleEnds(t *testing.T) {
 	f := ailing(t)
-	for range 2 { // somebody resumes HealthCheck twice: the second time it is left to them
-		f.Resume("HealthCheck")
-		f.Sweep()
-		f.In.Now = f.In.Now.Add(guardtest.Interval)
-	}
+	f.Failing = true // the call that suspends HealthCheck once more is lost, and then the rest is resumed too
+	f.Resume("HealthCheck")
 	f.Sweep()
+	f.Resume("ReplaceUnhealthy")
+	f.Sweep()
+	f.Failing = false
 	if h := hold(t, f); !h.Conflict {
 		t.Fatalf("no conflict: %+v", h)
 	}
