@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"runtime/debug"
 
 	"github.com/holdfast-aws/holdfast/shared/audit/collect"
 	"github.com/holdfast-aws/holdfast/shared/guard"
@@ -40,7 +39,7 @@ func playDefaults(ctx context.Context, args []string, s streams) int {
 		return failed("defaults", err, s)
 	}
 	defer files.close()
-	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
+	defer collectSeldom()()
 	bar := newProgressOf("defaults", s.err, *asked)
 	tables, err := tradeoff.Run(ctx, tradeoff.Options{
 		Keys: keys, Seeds: int(*seeds), First: *first, Progress: func(done, all int) { bar.show(collect.Progress{Done: done, Total: all, Stage: "values"}) },
