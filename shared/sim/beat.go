@@ -190,6 +190,19 @@ func (c *Cloud) Heartbeats() []Beat {
 	return out
 }
 
+// NewestBeats shows the newest beat of each member of a group, in launch order and as [Cloud.NewestBeat] does; false says that there is
+// none. An unknown group has no members.
+func (c *Cloud) NewestBeats(group string, visit func(id string, b *Beat, wrote bool)) {
+	g := c.findGroup(group)
+	if g == nil {
+		return
+	}
+	for _, i := range g.members {
+		b, ok := c.newest(i)
+		visit(i.id, b, ok)
+	}
+}
+
 // NewestBeat is [Cloud.Heartbeat] without the copy: read only, and good until the clock moves.
 func (c *Cloud) NewestBeat(id string) (*Beat, bool) {
 	if i, there := c.instances[id]; there {

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"hash/fnv"
 	"time"
 )
@@ -48,12 +47,25 @@ func (s stream) duration(n uint64, below time.Duration) time.Duration {
 // newID returns the next random name: a prefix and 17 hexadecimal digits, as EC2 has them.
 func (c *Cloud) newID(prefix string) string {
 	c.names++
-	return fmt.Sprintf("%s0%016x", prefix, c.draw("id "+prefix, c.names))
+	return string(appendHex(append([]byte(prefix), '0'), c.draw("id "+prefix, c.names), 16))
 }
 
 // newUUID returns the next random identifier in the form of a version 4 UUID.
 func (c *Cloud) newUUID() string {
 	c.names++
 	a, b := c.draw("uuid high", c.names), c.draw("uuid low", c.names)
-	return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>48&0xfff, b&0xffffffffffff)
+	out := make([]byte, 0, 36)
+	out = append(appendHex(out, a>>32, 8), '-')
+	out = append(appendHex(out, a>>16, 4), '-', '4')
+	out = append(appendHex(out, a, 3), '-', '8')
+	out = append(appendHex(out, b>>48, 3), '-')
+	return string(appendHex(out, b, 12))
+}
+
+// appendHex appends the lowest so many hexadecimal digits of a number.
+func appendHex(to []byte, n uint64, digits int) []byte {
+	for at := 4 * (digits - 1); at >= 0; at -= 4 {
+		to = append(to, "0123456789abcdef"[n>>at&0xf])
+	}
+	return to
 }

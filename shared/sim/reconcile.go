@@ -2,7 +2,7 @@ package sim
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 	"time"
 )
 
@@ -60,9 +60,12 @@ func (c *Cloud) terminateUnhealthy(g *group) int {
 			slow = append(slow, i)
 		}
 	}
-	sort.SliceStable(slow, func(a, b int) bool { return slow[a].markedAt.Before(slow[b].markedAt) })
+	slices.SortStableFunc(slow, func(a, b *instance) int { return a.markedAt.Compare(b.markedAt) })
 	for _, i := range now {
 		c.terminate(i, string(i.marked))
+	}
+	if len(slow) == 0 {
+		return len(now)
 	}
 	room := c.slowRoom(g, healthy == 0) // the ones above are no longer InService and take their share
 	taken := 0

@@ -65,17 +65,20 @@ func (a *answer) outlived(since time.Time) bool {
 	return slices.ContainsFunc(a.details.Activities, func(one guard.Activity) bool { return one.At.Before(since) })
 }
 
-// beatsFor is a map for the heartbeats of a group's members. It has entries of no one else, and those that it has are to be replaced.
-func (a *answers) beatsFor(g *guard.Group) map[string]guard.Beat {
-	if a != nil {
-		if of := a.of(g.Name); of != nil && of.detailed && sameGroup(&of.details, g) {
-			if of.beats == nil {
-				of.beats = make(map[string]guard.Beat, len(g.Members))
-			}
-			return of.beats
-		}
+// beatsOf is a map for the heartbeats of a group's members, nil for a group that is not as it was last told. It has entries of these
+// members alone, and those that it has are to be replaced.
+func (a *answers) beatsOf(g *guard.Group, told uint64) map[string]guard.Beat {
+	if a == nil || a.told != told {
+		return nil
 	}
-	return make(map[string]guard.Beat, len(g.Members))
+	of := a.of(g.Name)
+	if of == nil || !of.detailed || !sameGroup(&of.details, g) {
+		return nil
+	}
+	if of.beats == nil {
+		of.beats = make(map[string]guard.Beat, len(g.Members))
+	}
+	return of.beats
 }
 
 // policySet is what was answered about the policies of these groups, nil if they were not asked for.

@@ -188,21 +188,25 @@ func (p *ports) Beats(_ context.Context, g guard.Group) (map[string]guard.Beat, 
 	if p.cloud.TableRefuses() {
 		return nil, fmt.Errorf("get heartbeats: %w", fault.Throttled)
 	}
-	out := p.kept.beatsFor(&g)
+	if of := p.kept.beatsOf(&g, p.cloud.Told()); of != nil {
+		p.cloud.NewestBeats(g.Name, func(id string, b *sim.Beat, wrote bool) { of[id] = beatOf(b, wrote) })
+		return of, nil
+	}
+	out := make(map[string]guard.Beat, len(g.Members))
 	for i := range g.Members {
 		id := g.Members[i].ID
-		b, ok := p.cloud.NewestBeat(id)
-		if !ok {
-			out[id] = guard.Beat{}
-			continue
-		}
-		failing := b.Failing
-		if p.kept == nil {
-			failing = slices.Clone(failing)
-		}
-		out[id] = guard.Beat{Found: true, At: b.Stamp, Seq: int64(b.Seq), Boot: b.Boot, Status: b.Status, Failing: failing, Agent: b.Agent}
+		b := beatOf(p.cloud.NewestBeat(id))
+		b.Failing = slices.Clone(b.Failing)
+		out[id] = b
 	}
 	return out, nil
+}
+
+func beatOf(b *sim.Beat, wrote bool) guard.Beat {
+	if !wrote {
+		return guard.Beat{}
+	}
+	return guard.Beat{Found: true, At: b.Stamp, Seq: int64(b.Seq), Boot: b.Boot, Status: b.Status, Failing: b.Failing, Agent: b.Agent}
 }
 
 // Alarms reads alarms by name.
