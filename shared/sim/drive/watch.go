@@ -79,7 +79,10 @@ func Guard(ctx context.Context, cloud *sim.Cloud, d Duty) (*Watch, error) {
 }
 
 // Notices are what people were told so far, in order.
-func (w *Watch) Notices() []runner.Notice { return slices.Clone(w.ports.notices) }
+func (w *Watch) Notices() []runner.Notice { return w.NoticesAfter(0) }
+
+// NoticesAfter are those after the first so many, of which there must have been as many.
+func (w *Watch) NoticesAfter(first int) []runner.Notice { return slices.Clone(w.ports.notices[first:]) }
 
 // Reports are the records of all looks so far, in order; none without [Duty.Records].
 func (w *Watch) Reports() []runner.Report { return slices.Clone(w.ports.reports) }

@@ -119,13 +119,13 @@ func (h *holdfast) corrected() {
 // answer looks once a minute for pages after the first few that ask for a person's release, and plans it.
 func (h *holdfast) answer(read int) {
 	h.world.Cloud.At(h.world.Cloud.Now().Add(time.Minute), func(c *sim.Cloud) {
-		all := h.watch.Notices()
-		for _, n := range all[read:] {
+		fresh := h.watch.NoticesAfter(read)
+		for _, n := range fresh {
 			if n.Key == guard.PageResumeBlocked {
 				c.At(n.At.Add(afterPage), func(*sim.Cloud) { h.check(h.watch.Release(n.Group, "those left are broken")) })
 			}
 		}
-		h.answer(len(all))
+		h.answer(read + len(fresh))
 	})
 }
 
