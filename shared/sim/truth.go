@@ -129,11 +129,8 @@ func (c *Cloud) truth(i *instance) Truth {
 
 // sound is [Truth.Sound] alone, which is asked very often.
 func (c *Cloud) sound(i *instance) bool {
-	switch kind, _ := c.brokenness(i); kind {
-	case "", BrokenAgent, FalseCheck, FalseAlarm:
-		return !c.badVersion(i)
-	}
-	return false
+	kind, _ := c.brokenness(i)
+	return (kind == "" || kind == BrokenAgent || kind == FalseCheck || kind == FalseAlarm) && !c.badVersion(i)
 }
 
 // serves is [Truth.Serves] alone.
