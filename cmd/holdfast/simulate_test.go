@@ -215,13 +215,28 @@ func TestADayOfSeveralGroupsIsToldForEach(t *testing.T) {
 			t.Errorf("no story of %s", group)
 		}
 	}
-	code, out, _ = holdfast(t, "simulate", "shared-cache-tenth", "--seed", "14", "--json")
+	code, out, _ = holdfast(t, "simulate", "shared-cache-tenth", "--seed", "7", "--json")
 	dec := json.NewDecoder(strings.NewReader(out))
 	n := 0
 	for ; dec.More(); n++ {
-		var one struct{ Name string }
+		var one struct {
+			Incident string
+			Runs     []struct{ Notices []drive.Notice }
+		}
 		if err := dec.Decode(&one); err != nil {
 			t.Fatal(err)
+		}
+		told := 0
+		for _, r := range one.Runs {
+			for _, notice := range r.Notices {
+				told++
+				if !strings.HasSuffix(one.Incident, "/"+notice.Group) {
+					t.Errorf("the story of %s tells what was said about %s", one.Incident, notice.Group)
+				}
+			}
+		}
+		if told == 0 {
+			t.Errorf("the story of %s has no notice", one.Incident)
 		}
 	}
 	if code != exitOK || n != 3 {

@@ -94,6 +94,9 @@ func Run(ctx context.Context, in sim.Incident, o Options) (Result, error) {
 		return out, nil
 	}
 	for _, n := range w.Notices() {
+		if n.Group != "" && n.Group != in.Group {
+			continue // it stands in the story of its own group
+		}
 		out.Notices = append(out.Notices, Notice{At: n.At, Group: n.Group, Key: n.Key, Subject: n.Subject, Urgent: n.Urgent, Reminder: n.Reminder, Text: n.Text})
 	}
 	out.Sweeps, out.Looks = w.Reports(), w.Looks()

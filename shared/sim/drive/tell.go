@@ -56,6 +56,9 @@ func (s Story) Lines() []Line {
 		if n.Urgent {
 			kind = "page"
 		}
+		if n.Reminder {
+			kind = "reminder of " + kind
+		}
 		add(n.At, WhoHoldfast, kind+" "+n.Key+": "+n.Text)
 	}
 	slices.SortStableFunc(out, func(a, b Line) int { return cmp.Compare(a.After, b.After) })
@@ -106,9 +109,9 @@ func (s Story) tellEvent(i int) string {
 	case sim.EventResume:
 		return "resumes " + strings.Join(strings.Fields(e.Text), ", ")
 	case sim.EventBreak:
-		return strings.TrimSpace(e.Instance + " is broken: " + e.Text)
+		return condition(e, "broken")
 	case sim.EventRepair:
-		return strings.TrimSpace(e.Instance + " is repaired: " + e.Text)
+		return condition(e, "repaired")
 	case sim.EventServing:
 		return e.Instance + " has started up"
 	case sim.EventRefused:
@@ -116,6 +119,14 @@ func (s Story) tellEvent(i int) string {
 	case sim.EventAlarm, sim.EventNote:
 	}
 	return e.Text
+}
+
+// condition tells that an instance is broken or repaired, or what concerns more than one, such as a zone.
+func condition(e sim.Event, word string) string {
+	if e.Instance == "" {
+		return word + ": " + e.Text
+	}
+	return e.Instance + " is " + word + ": " + e.Text
 }
 
 // marksAt tells the marks of one instant together, and nothing for all but the first of them; marks of Holdfast stand alone.

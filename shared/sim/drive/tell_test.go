@@ -3,7 +3,9 @@ package drive_test
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/holdfast-aws/holdfast/shared/sim"
 	"github.com/holdfast-aws/holdfast/shared/sim/drive"
 )
 
@@ -64,5 +66,32 @@ func TestAHeadlineSaysWhatWasLostAndWhatWasDone(t *testing.T) {
 		if !tc.o.Guarded && strings.Contains(have, "held") {
 			t.Errorf("%s: %q speaks of a hold", tc.incident, have)
 		}
+	}
+}
+
+func TestAStoryTellsWhatConcernsMoreThanOneInstanceAndWhatIsSaidAgain(t *testing.T) {
+	start := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
+	have := told(drive.Story{
+		Start: start,
+		Timeline: []sim.Event{
+			{At: at(1), Kind: sim.EventBreak, Text: "zone us-east-1a"}, {At: at(2), Kind: sim.EventBreak, Instance: "i-1", Text: "hang"},
+			{At: at(3), Kind: sim.EventRepair, Instance: "i-1", Text: "hang"}, {At: at(4), Kind: sim.EventRepair, Text: "zone us-east-1a"},
+		},
+		Notices: []drive.Notice{
+			{At: at(5), Key: "held", Urgent: true, Text: "a"}, {At: at(35), Key: "held", Urgent: true, Reminder: true, Text: "a"},
+			{At: at(36), Key: "config", Reminder: true, Text: "b"},
+		},
+	})
+	want := `1:00 world broken: zone us-east-1a
+2:00 world i-1 is broken: hang
+3:00 world i-1 is repaired: hang
+4:00 world repaired: zone us-east-1a
+5:00 Holdfast page held: a
+35:00 Holdfast reminder of page held: a
+36:00 Holdfast reminder of notice config: b
+`
+	if have != want {
+		t.Errorf("have\n%s\nwant\n%s", have, want)
 	}
 }
