@@ -36,6 +36,8 @@ type GroupStatus struct {
 	PolicyModeFrom string `json:"policy_mode_from"`
 	Action         string `json:"action"`
 	Hold           *Hold  `json:"hold,omitempty"`
+	// PacedExit is what a hold that ended by the paced exit left to repair.
+	PacedExit *PacedExit `json:"paced_exit,omitempty"`
 	// Triggers are those that were true at the last sweep, with their counts; each that prolongs keeps a hold from ending.
 	Triggers []guard.Trigger `json:"triggers,omitempty"`
 	// Suspects are the members that looked bad at the last sweep, longest first, each with why it was not marked.
@@ -76,6 +78,15 @@ type Hold struct {
 	Conflict bool `json:"conflict,omitempty"`
 	// Processes are those that it suspended.
 	Processes []string `json:"processes,omitempty"`
+}
+
+// PacedExit is a hold that is over but for members that are repaired one by one.
+type PacedExit struct {
+	Since time.Time `json:"since"`
+	// Members are those that are not repaired yet, sorted.
+	Members []string `json:"members"`
+	// Process stays suspended until the last of them is repaired; "" if the hold had suspended none that must wait.
+	Process string `json:"process,omitempty"`
 }
 
 // Suspect is a member that looked bad.
@@ -195,7 +206,7 @@ func (d *Desk) groupStatus(ctx context.Context, f *file) GroupStatus {
 	if err != nil {
 		return out
 	}
-	out.Mode, out.Hold = modeOf(rec, p), holdOf(rec.State.Hold)
+	out.Mode, out.Hold, out.PacedExit = modeOf(rec, p), holdOf(rec.State.Hold), pacedExitOf(rec.State.Paced)
 	out.tellLook(rec)
 	out.LastSweep, out.Request = rec.State.LastSweep.Time(), f.pending()
 	if out.Guarded {
@@ -238,6 +249,17 @@ func holdOf(h *guard.Hold) *Hold {
 		if p.Resumed == 0 {
 			out.Processes = append(out.Processes, p.Process)
 		}
+	}
+	return out
+}
+
+func pacedExitOf(p *guard.Paced) *PacedExit {
+	if p == nil {
+		return nil
+	}
+	out := &PacedExit{Since: p.Since.Time(), Members: append([]string{}, p.Members...)}
+	if p.Process != nil {
+		out.Process = p.Process.Process
 	}
 	return out
 }

@@ -93,6 +93,34 @@ func TestWhatAPacedExitLeavesSuspendedIsNotForeign(t *testing.T) {
 	}
 }
 
+func TestStatusTellsWhatAPacedExitLeft(t *testing.T) {
+	many := []string{"i-0", "i-1", "i-2", "i-3", "i-4", "i-5", "i-6", "i-7", "i-8", "i-9"}
+	for _, c := range []struct {
+		name    string
+		members []string
+		says    string
+	}{
+		{"two members", many[:2], "to be replaced one by one: i-0, i-1; until then HealthCheck stays suspended by Holdfast"},
+		{"many members", many, "i-6, i-7 and 2 more; until then HealthCheck stays suspended by Holdfast"},
+		{"the last is marked", nil, "the last replacement has to serve yet; until then HealthCheck stays suspended by Holdfast"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.save(t, "web", guard.State{LastSweep: before(time.Second), Paced: &guard.Paced{
+				Since: before(time.Hour), Members: c.members, Process: &guard.HeldProcess{Process: "HealthCheck", Reason: "a"},
+			}})
+			s, err := r.desk.Status(t.Context(), nil)
+			must(t, err)
+			var text bytes.Buffer
+			must(t, s.WriteText(&text))
+			tells(t, "lines", strings.Split(text.String(), "\n"), "web: paced exit since 2026-11-30 11:00:00Z: ", c.says)
+			if p := s.Groups[0].PacedExit; p == nil || p.Members == nil || !slices.Equal(p.Members, c.members) || p.Process != "HealthCheck" || !p.Since.Equal(now().Add(-time.Hour)) {
+				t.Errorf("paced exit %+v", p)
+			}
+		})
+	}
+}
+
 func TestWhatWasOnlyObservedIsNoSuspensionAndNoMarkOfOurs(t *testing.T) {
 	r := newRig(t)
 	r.edit("web", func(g *guard.Group) {

@@ -124,6 +124,9 @@ func (g GroupStatus) details(s Status) []string {
 	if g.Hold != nil {
 		out = append(out, g.Hold.lines(s)...)
 	}
+	if p := g.PacedExit; p != nil {
+		out = append(out, p.line())
+	}
 	out = append(out, g.lookLines(s)...)
 	for _, f := range g.Foreign {
 		say("%s is suspended, not by Holdfast: %s", f.Process, f.Reason)
@@ -171,4 +174,18 @@ func (h Hold) lines(s Status) []string {
 		out = append(out, "somebody resumed twice what this hold suspended: it is left to people")
 	}
 	return out
+}
+
+func (p PacedExit) line() string {
+	text := "the last replacement has to serve yet"
+	if shown := p.Members[:min(len(p.Members), suspectsShown)]; len(shown) > 0 {
+		text = "to be replaced one by one: " + strings.Join(shown, ", ")
+		if more := len(p.Members) - len(shown); more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+	}
+	if p.Process != "" {
+		text += "; until then " + p.Process + " stays suspended by Holdfast"
+	}
+	return "paced exit since " + stamp(p.Since) + ": " + text
 }
