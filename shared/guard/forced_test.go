@@ -210,3 +210,15 @@ func TestAForcedReleaseOfAHoldThatIsLeftToPeopleEnds(t *testing.T) {
 	force(f, "1")
 	want(t, "after it", f.Sweeps(10).Mode, guard.Watching)
 }
+
+func TestAForcedReleaseDuringAPacedExitTakesInNobodyElse(t *testing.T) {
+	f := stuck(t)
+	f.Sweeps(2)
+	f.Break(3)
+	f.Sweep()
+	force(f, "1")
+	if n := sweepsToRelease(f); n > 30 {
+		t.Fatalf("still held after %d looks", n)
+	}
+	want(t, "who is repaired", fmt.Sprint(f.In.State.Paced.Members), "[i-00000 i-00001 i-00002]")
+}

@@ -92,6 +92,7 @@ func TestACrashBetweenIntentAndRecord(t *testing.T) {
 		"two minutes after the intent":      {2 * time.Minute, "", true},
 		"a second more":                     {121 * time.Second, "", false},
 		"a text that is not AWS's":          {0, "suspended by hand", false},
+		"a time and no more":                {0, "2026-03-02T12:01:00Z", false},
 		"AWS's own suspension of the group": {0, "Admin suspended at 2026-03-02T12:01:00Z", false},
 	}
 	for name, test := range tests {
@@ -396,4 +397,60 @@ func TestAResumeThatWasLostBeforeAPauseIsStillOurs(t *testing.T) {
 	want(t, "what is suspended is not suspended again", actions(f.Sweeps(5)), "")
 	f.Sweeps(12)
 	want(t, "the end", f.Verdict.Mode+strings.Join(f.Suspended(), ","), guard.Watching)
+}
+
+func TestARequestIsObeyedOnceThoughALookBetweenHadNone(t *testing.T) {
+	f := guardtest.New(8)
+	f.Ask("1", guard.RequestHold)
+	f.Sweep()
+	f.Ask("2", guard.RequestRelease)
+	asked := f.In.Request
+	f.Sweeps(8)
+	want(t, "released", f.Verdict.Mode, guard.Watching)
+	f.In.Request = guard.Request{}
+	f.Break(0, 1)
+	want(t, "held again", f.Sweep().Mode, guard.Held)
+	f.In.Request, f.In.Request.At = asked, f.In.Now // the ledger's read is an old one
+	f.Heal(0, 1)
+	want(t, "the quiet time is not cut short", f.Sweeps(9).Mode, guard.Held)
+}
+
+func TestARequestOfAnUnknownKindDoesNothing(t *testing.T) {
+	for _, before := range []time.Duration{0, time.Hour} {
+		f := held(t)
+		f.Heal(0, 1)
+		f.Ask("1", "extend") // another version's
+		f.In.Request.At = f.In.Now.Add(-before)
+		v := f.Sweep()
+		for _, n := range v.Notes {
+			if strings.Contains(n, "release asked for") {
+				t.Errorf("the note %q", n)
+			}
+		}
+		want(t, "the hold", f.Sweeps(5).Mode, guard.Held)
+	}
+}
+
+func TestWhatCannotBeReadWasNotResumedByAnybody(t *testing.T) {
+	f := held(t)
+	group := f.In.Group
+	f.In.Group, f.In.Reads.Group = guard.Group{ARN: group.ARN, Name: group.Name}, "throttled"
+	want(t, "calls", actions(f.Sweep()), "")
+	want(t, "pages", pages(f.Verdict), "blind")
+	f.In.Group, f.In.Reads.Group = group, ""
+	want(t, "a look later", actions(f.Sweep())+pages(f.Verdict), "")
+	if h := hold(t, f); h.Removed != 0 || len(h.Ours) != 3 {
+		t.Errorf("hold %+v, want its record as it was", h)
+	}
+}
+
+func TestAHoldInWhichRepairTurnsOutUselessEndsByAPersonOnlyThoughAllIsWell(t *testing.T) {
+	f := held(t)
+	f.Heal(0, 1)
+	f.Sweep()
+	f.In.Policy.ConvergeFailures = 1
+	f.In.State.Marks = []guard.Mark{{ID: "m", Member: "gone", At: guard.At(f.In.Now.Add(-2 * time.Hour)), By: "guard", Outcome: guard.OutcomeDone, Closed: true, Failed: true}}
+	want(t, "the only trigger", causes(f.Sweep()), "not-converging=1/1")
+	f.In.State.Marks = nil
+	want(t, "an hour later", f.Sweeps(60).Mode, guard.Held)
 }

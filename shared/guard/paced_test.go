@@ -235,3 +235,26 @@ func TestWhoIsRepairedOneByOneBeginsNoOnset(t *testing.T) {
 		t.Errorf("%d broken, onsets %v", v.Members.Broken, f.In.State.Onsets)
 	}
 }
+
+func TestAPacedExitRestoresOnlyWhoWasBadAllAlong(t *testing.T) {
+	f := stuck(t)
+	f.Sweep()
+	f.Failing = true
+	f.Break(5)
+	f.M(5).Unhealthy = true
+	want(t, "calls", actions(f.Sweep()), "restore i-00000; restore i-00001; restore i-00002")
+}
+
+func TestAPacedExitResumesNothingInDoubt(t *testing.T) {
+	for name, lay := range map[string]func(*guardtest.Fleet){
+		"a blind look":                 func(f *guardtest.Fleet) { f.In.Reads.Activities = "throttled" },
+		"a dependency that is missing": func(f *guardtest.Fleet) { depend(f, guard.AlarmMissing) },
+		"a dependency without data":    func(f *guardtest.Fleet) { depend(f, guard.AlarmNoData) },
+	} {
+		f := stuck(t)
+		f.Sweeps(13)
+		f.Heal(0, 1, 2)
+		lay(f)
+		want(t, name, actions(f.Sweep()), "")
+	}
+}
