@@ -21,6 +21,7 @@ import (
 
 	"github.com/holdfast-aws/holdfast/cmd/holdfast/operator"
 	"github.com/holdfast-aws/holdfast/shared/awsfleet"
+	"github.com/holdfast-aws/holdfast/shared/clock"
 	"github.com/holdfast-aws/holdfast/shared/config"
 	"github.com/holdfast-aws/holdfast/shared/fault"
 	"github.com/holdfast-aws/holdfast/shared/guard"
@@ -67,6 +68,10 @@ func (u surroundings) desk(ctx context.Context) (*operator.Desk, error) {
 	if err != nil {
 		return nil, err
 	}
+	now, err := clock.FromEnv(os.Getenv) // the machine's, but in a build for the embedded AWS
+	if err != nil {
+		return nil, err
+	}
 	// What the SDK notes beside its errors is for its own developers; every error comes back and is told.
 	sdk, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithLogger(logging.Nop{}))
 	if err != nil {
@@ -84,13 +89,13 @@ func (u surroundings) desk(ctx context.Context) (*operator.Desk, error) {
 	}, awsfleet.Options{})
 	ports := operator.Ports{Fleet: fleet.NewRun(), Policies: policystore.New(parameters), Parameters: operator.NewStore(parameters)}
 	if *u.stateTable != "" {
-		memory, err := ledger.New(dynamodb.NewFromConfig(sdk), ledger.Options{Table: *u.stateTable, Now: time.Now})
+		memory, err := ledger.New(dynamodb.NewFromConfig(sdk), ledger.Options{Table: *u.stateTable, Now: now})
 		if err != nil {
 			return nil, err
 		}
 		ports.Ledger = stateTable{memory, *u.stateTable, sdk.Region}
 	}
-	o := operator.Options{Now: time.Now, NewID: func() string { return rand.Text()[:8] }, SweepInterval: interval}
+	o := operator.Options{Now: now, NewID: func() string { return rand.Text()[:8] }, SweepInterval: interval}
 	if u.by != nil {
 		o.By = *u.by
 	}

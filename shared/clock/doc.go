@@ -1,6 +1,6 @@
-// Package clock is the one place where a function gets its clock: the machine's.
+// Package clock is the one place where a function, and a command of the operator, gets its clock: the machine's.
 //
-// A function that is built with the tag holdfast_world, which is done for the embedded AWS alone, asks that AWS for the time instead,
+// One that is built with the tag holdfast_world, which is done for the embedded AWS alone, asks that AWS for the time instead,
 // so that an hour can be lived through in seconds. A build without the tag, such as every deployed one, has no code that could
 // replace its clock, whatever its environment says.
 //

@@ -179,10 +179,11 @@ func greeting(url string, s settings, start time.Time) string {
   CGO_ENABLED=0 go build -tags lambda.norpc,holdfast_world -o build/world/sweep ./functions/sweep`
 	}
 	return fmt.Sprintf(`the embedded AWS listens on %[1]s; it ends with Ctrl-C and forgets everything
-its clock starts at %[3]s, whatever yours says: holdfast status goes by yours and warns of it
+its clock starts at %[3]s, whatever yours says; a holdfast that is to go by it has to be built for it, and reads %[11]s:
+  go build -tags holdfast_world -o build/world/holdfast ./cmd/holdfast
 %[4]s
 
-  export AWS_ENDPOINT_URL=%[1]s AWS_REGION=us-east-1 AWS_DEFAULT_REGION=us-east-1 AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local %[5]s=%[6]s %[7]s=%[8]s
+  export AWS_ENDPOINT_URL=%[1]s AWS_REGION=us-east-1 AWS_DEFAULT_REGION=us-east-1 AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local %[5]s=%[6]s %[7]s=%[8]s %[11]s=%[1]s/_world/clock
   aws autoscaling describe-auto-scaling-groups
   curl -s %[1]s/_world/clock                                  # %[2]s
   curl -s %[1]s/_world/groups                                 # members, and what is really so about them
@@ -191,10 +192,12 @@ its clock starts at %[3]s, whatever yours says: holdfast status goes by yours an
   curl -s -d '{"advance":"5m"}' %[1]s/_world/time
   curl -s -d '{"instance":"i-…","kind":"full-disk"}' %[1]s/_world/break
       # kinds: %[9]s
-  curl -s -d '{"name":"authorization","state":"slow","fail_share":0.3}' %[1]s/_world/dependency   # states: %[10]s
+  curl -s -d '{"instance":"i-…"}' %[1]s/_world/repair
+  curl -s -d '{"name":"authorization","state":"slow","fail_share":0.3}' %[1]s/_world/dependency
+      # states: %[10]s; felt by groups whose members need it, as those of --incident brownout need authorization
   curl -s -X PUT -d '[{"operation":"autoscaling:*","throttle":0.3}]' %[1]s/_world/faults
 `, url, pace, start.Format(time.RFC3339), watch, config.EnvStateTable, world.StateTable, config.EnvHeartbeatTable, world.HeartbeatTable,
-		words(sim.Kinds()), words(sim.DependencyStates()))
+		words(sim.Kinds()), words(sim.DependencyStates()), world.ClockVariable)
 }
 
 // live moves the clock until ctx ends.

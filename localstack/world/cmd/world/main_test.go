@@ -52,10 +52,11 @@ func TestTheGreetingTellsWhatToExportAndWhatRunsByItself(t *testing.T) {
 		speed string
 		says  string
 	}{{"0", "# its time, which stands still until you move it"}, {"30", "# its time, 30 times as fast as yours"}} {
-		_, text := greeted(t, "--speed", c.speed)
+		url, text := greeted(t, "--speed", c.speed)
 		for _, want := range []string{
-			" AWS_DEFAULT_REGION=us-east-1 ", " HOLDFAST_STATE_TABLE=" + world.StateTable + " ", " HOLDFAST_HEARTBEAT_TABLE=" + world.HeartbeatTable + "\n",
-			"its clock starts at 2026-11-30T12:00:00Z", "holdfast status goes by yours and warns of it", "nothing is swept without --sweep",
+			" AWS_DEFAULT_REGION=us-east-1 ", " HOLDFAST_STATE_TABLE=" + world.StateTable + " ", " HOLDFAST_HEARTBEAT_TABLE=" + world.HeartbeatTable + " ",
+			" " + world.ClockVariable + "=" + url + "/_world/clock\n", "its clock starts at 2026-11-30T12:00:00Z",
+			"go build -tags holdfast_world -o build/world/holdfast ./cmd/holdfast\n", "/_world/repair\n", "nothing is swept without --sweep",
 			"go build -tags lambda.norpc,holdfast_world -o build/world/sweep ./functions/sweep\n", c.says,
 		} {
 			if !strings.Contains(text, want) {
