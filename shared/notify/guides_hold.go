@@ -14,6 +14,7 @@ func holdGuides(n Names) []Guide {
 				"the probable cause in the notice: the alarm in ALARM, or what the bad members share and the good ones do not",
 				"what was changed last: deployments, launch templates, routes, security groups, certificates",
 				"whether users are served: a load balancer whose targets are all unhealthy routes to all of them",
+				"if the cause is mended: release takes the place of the quiet time. While what holds the group is still true it is refused",
 			},
 			Commands: n.commands(commands{look: []string{n.alarms(), n.members()}, tune: "correlated_percent=40", ofHold: true}),
 		},

@@ -35,7 +35,7 @@ func repairGuides(n Names) []Guide {
 			Look: []string{
 				"what was released last: launch template, image, user data, the application's version, a secret or a dependency that new instances need",
 				"the console output and boot log of a replacement that failed",
-				"once that is mended: release --force has the members that do not serve replaced one by one, within every limit; a plain release only waits while they are many. Faster is to terminate them by hand, the next when the last one's replacement serves, and then to release",
+				"once that is mended: release --force has the members that do not serve replaced one by one, within every limit; a plain release is refused while they are many. Faster is to terminate them by hand, the next when the last one's replacement serves, and then to release",
 			},
 			Commands: n.commands(commands{
 				look: []string{n.activities(), n.aws("ec2 get-console-output --latest --output text --instance-id INSTANCE")},
