@@ -42,9 +42,9 @@ func (k *look) suspension(process string) (Suspension, bool) {
 	return Suspension{}, false
 }
 
-// ours returns our record of a suspended process, nil if it is not ours.
+// ours returns our record of a suspended process, nil if it is not ours. A hold that made no call has suspended nothing.
 func (k *look) ours(s Suspension) *HeldProcess {
-	if h := k.next.Hold; h != nil {
+	if h := k.next.Hold; h != nil && !h.Observed {
 		for i := range h.Ours {
 			if p := &h.Ours[i]; p.Process == s.Process && (p.Reason == s.Reason || p.Reason == "") {
 				return p
@@ -238,7 +238,7 @@ func (k *look) reconcile(h *Hold) {
 	}
 	if !h.Conflict {
 		k.suspend(again)
-		if h.Stage < StageResume {
+		if h.Stage <= StageResume { // one that is blocked there is still a hold
 			k.suspendMissing(h)
 		}
 	}

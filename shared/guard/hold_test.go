@@ -454,3 +454,12 @@ func TestAHoldInWhichRepairTurnsOutUselessEndsByAPersonOnlyThoughAllIsWell(t *te
 	f.In.State.Marks = nil
 	want(t, "an hour later", f.Sweeps(60).Mode, guard.Held)
 }
+
+func TestWhatSomebodySuspendsDuringAHoldOnPaperIsTheirs(t *testing.T) {
+	f := guardtest.New(8)
+	f.In.Policy.Action = guard.ActionAlertOnly
+	f.Break(0, 1)
+	f.Sweep()
+	f.Suspend(f.In.Now.Add(-10*time.Minute), "ReplaceUnhealthy")
+	want(t, "pages", pages(f.Sweep()), "foreign-suspension/ReplaceUnhealthy")
+}

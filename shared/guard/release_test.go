@@ -393,3 +393,23 @@ func TestAHoldOnPaperEndsThoughSomebodySuspendedSomething(t *testing.T) {
 	f.Sweeps(15)
 	want(t, "the end", f.Verdict.Mode+" "+strings.Join(f.Suspended(), ","), "watching AZRebalance")
 }
+
+func TestABlockedReleaseStillSuspendsWhatIsMissing(t *testing.T) {
+	f := guardtest.New(8)
+	f.Suspend(f.In.Now.Add(-time.Hour), "ReplaceUnhealthy")
+	f.Break(0, 1)
+	want(t, "hold", actions(f.Sweep()), "suspend AZRebalance,HealthCheck")
+	f.Heal(0, 1)
+	f.Sweeps(10)
+	f.Break(4)
+	f.M(4).Unhealthy = true
+	f.In.Policy.MarksPerHour = 0
+	f.Sweeps(3)
+	want(t, "pages", pages(f.Verdict), "resume-blocked!")
+	f.Resume("ReplaceUnhealthy")
+	v := f.Sweep()
+	want(t, "blocked", actions(v), "suspend ReplaceUnhealthy")
+	f.In.Policy.MarksPerHour = 3
+	f.Sweep()
+	want(t, "the end", story(f, 1)+strings.Join(f.Suspended(), ","), "free")
+}
