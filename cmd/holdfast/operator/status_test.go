@@ -64,7 +64,7 @@ func TestStatusTellsWhatTheLedgerAndTheGroupSay(t *testing.T) {
 marks left in the Region this hour: 6 of 6
 GROUP  MODE  HELD SINCE            CAUSE            SUSPECTS  MARKS LEFT 10MIN/HOUR/DAY  IN FLIGHT  FOREIGN  LAST SWEEP
 web    held  2026-11-30 11:50:00Z  zone us-east-1a  2         1/2/6                      0 of 1     2        30s ago
-web: held for 10m0s: 2 of 2 in us-east-1a are bad
+web: held for 10m0s; it began with: 2 of 2 in us-east-1a are bad
 web: release: stage 1 of 5, quiet for 2m0s
 web: suspended by Holdfast: ReplaceUnhealthy, HealthCheck
 web: trigger onset is true: 3 members began to fail within 5m, the limit is 3 (it begins a hold and does not keep one from ending)
@@ -302,7 +302,10 @@ func TestWhatCannotBeReadIsSaidAndTheRestIsShown(t *testing.T) {
 	var text bytes.Buffer
 	must(t, s.WriteText(&text))
 	tells(t, "lines", strings.Split(text.String(), "\n"), "what the groups share could not be read: throttled", "web: could not be read: throttled: slow down",
-		"wbe: no Auto Scaling group of this name", "10s ago")
+		"wbe: no Auto Scaling group of this name", "10s ago", "web    unread    -           -      -         -")
+	if strings.Contains(text.String(), "never") {
+		t.Errorf("what was not read is told as never looked at:\n%s", text.String())
+	}
 	if !s.Incomplete() || s.Groups[0].Mode != "watching" || s.Groups[2].Mode != "" {
 		t.Errorf("status %+v", s)
 	}

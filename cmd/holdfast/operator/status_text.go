@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -71,7 +72,10 @@ func (s Status) table(b *strings.Builder) {
 		if !g.exists() {
 			continue
 		}
-		since, cause, left, flight, sweep := "-", "-", "-", "-", "never"
+		since, cause, left, flight, sweep, suspects := "-", "-", "-", "-", "never", strconv.Itoa(len(g.Suspects))
+		if len(g.Unread) > 0 {
+			sweep, suspects = "-", "-"
+		}
 		if g.Hold != nil {
 			since, cause = stamp(g.Hold.Since), g.Hold.Cause
 		}
@@ -82,7 +86,7 @@ func (s Status) table(b *strings.Builder) {
 		if !g.LastSweep.IsZero() {
 			sweep = sweptAgo(s.At, g.LastSweep)
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%d\t%s\n", g.Group, g.shown(), since, cause, len(g.Suspects), left, flight, len(g.Foreign), sweep)
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", g.Group, g.shown(), since, cause, suspects, left, flight, len(g.Foreign), sweep)
 	}
 	_ = w.Flush()
 }
@@ -144,9 +148,10 @@ func (g GroupStatus) details(s Status) []string {
 }
 
 func (h Hold) lines(s Status) []string {
-	head := "held for " + ago(s.At.Sub(h.Since)) + ": " + h.Text
+	// The text is of the look that began the hold: what it says may be over by now.
+	head := "held for " + ago(s.At.Sub(h.Since)) + "; it began with: " + h.Text
 	if h.Observed {
-		head = "would be held for " + ago(s.At.Sub(h.Since)) + ", no call was made: " + h.Text
+		head = "would be held for " + ago(s.At.Sub(h.Since)) + ", no call was made; it began with: " + h.Text
 	}
 	out := []string{head}
 	stage := fmt.Sprintf("release: stage %d of %d", h.Stage, guard.StageResumed)
