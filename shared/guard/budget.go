@@ -87,17 +87,26 @@ func (k *look) addTerminations() {
 		id := "aws/" + a.ID
 		if m := k.markOf(a.Member); m != nil && !m.overridden() {
 			m.turnsOut(at)
+			if strings.HasPrefix(m.ID, seenPrefix) {
+				m.ID = id
+				k.take(a, id)
+			}
 			continue
 		}
 		if slices.ContainsFunc(k.next.Marks, func(m Mark) bool { return m.ID == id }) {
 			continue
 		}
 		k.next.Marks = append(k.next.Marks, Mark{ID: id, Member: a.Member, At: at, By: "aws", Outcome: OutcomeDone, Weight: 1})
-		if a.byHealthCheck() && !k.prev.bad(a.Member) {
-			k.taken = append(k.taken, Onset{Member: cmp.Or(a.Member, id), At: min(at, k.now)})
-		}
+		k.take(a, id)
 	}
 	slices.SortStableFunc(k.next.Marks, func(a, b Mark) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.ID, b.ID)) })
+}
+
+// take notes a member that AWS terminates for a health check and that the last look did not find bad: it began to fail.
+func (k *look) take(a Activity, id string) {
+	if a.byHealthCheck() && !k.prev.bad(a.Member) {
+		k.taken = append(k.taken, Onset{Member: cmp.Or(a.Member, id), At: min(At(a.At), k.now)})
+	}
 }
 
 // overridden says that the member was called Healthy again and stayed: what comes later is another failure.

@@ -165,3 +165,20 @@ func TestTheRegionHearsOfATermination(t *testing.T) {
 		t.Errorf("the Region hears of %v", got)
 	}
 }
+
+func TestWhoIsSeenUnhealthyAndThenTerminatedBeganToFail(t *testing.T) {
+	f := calm(guardtest.New(20))
+	f.In.Policy.OnsetCount = 3
+	f.Sweep()
+	for i := 5; i < 8; i++ {
+		f.M(i).Unhealthy = true // by EC2's status checks: its target is healthy still
+	}
+	want(t, "nobody is bad", causes(f.Sweep()), "")
+	for range 3 {
+		taken(f, 5, "an EC2 instance status check failure")
+	}
+	want(t, "three are gone", causes(f.Sweep()), "onset=3/3")
+	if n := len(f.In.State.Marks); n != 3 {
+		t.Errorf("%d count in the budget, want each of three once: %+v", n, f.In.State.Marks)
+	}
+}
