@@ -166,6 +166,25 @@ func TestTheRegionHearsOfATermination(t *testing.T) {
 	}
 }
 
+func TestAGapInTheLooksForgetsNoCluster(t *testing.T) {
+	f := clustered(t)
+	f.Sweeps(11)
+	f.Step(10 * guardtest.Interval)
+	want(t, "after the quiet time", f.Sweeps(12).Mode, guard.Held)
+	f.Heal(0, 1, 2)
+	want(t, "all are well", story(f, 1), "2")
+}
+
+func TestAClockThatGoesBackProlongsNoCluster(t *testing.T) {
+	f := clustered(t)
+	f.Sweeps(2)
+	f.In.Now = f.In.Now.Add(-6 * 60 * guardtest.Interval)
+	f.Sweeps(11)
+	if h := f.In.State.Hold; h != nil && h.Stage == guard.StageQuiet {
+		t.Errorf("the hold waits until the clock has caught up: %+v", h)
+	}
+}
+
 func TestWhoIsSeenUnhealthyAndThenTerminatedBeganToFail(t *testing.T) {
 	f := calm(guardtest.New(20))
 	f.In.Policy.OnsetCount = 3

@@ -119,13 +119,15 @@ func (k *look) quiet(h *Hold) bool {
 // the hold's beginning, and never well since. What began together is one cause until it is seen to end, or until the hold is
 // rolling_window_seconds old: no longer than that is anything taken for related.
 func (k *look) clusterLasts(h *Hold) bool {
-	if !h.byOnsets() || k.now.sub(h.Since) >= seconds(k.p.RollingWindowSeconds) {
+	if !h.byOnsets() || k.now.sub(h.Since).Abs() >= seconds(k.p.RollingWindowSeconds) { // a clock that went back prolongs nothing for longer
 		return false
 	}
 	left := 0
 	for i := range k.views {
 		n := k.views[i].next
-		if n.Bad && n.BadSince.sub(h.Since).Abs() <= seconds(k.p.OnsetWindowSeconds) {
+		began := n.BadSince.sub(h.Since).Abs() <= seconds(k.p.OnsetWindowSeconds)
+		gap := n.BadAllHold && n.BadSince > h.Since // bad when the hold began: a gap in the looks has moved its time
+		if n.Bad && (began || gap) {
 			left++
 		}
 	}
