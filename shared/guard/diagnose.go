@@ -128,6 +128,7 @@ func (k *look) observe() {
 		}
 		return
 	}
+	k.keepPaced()
 	k.views = make([]view, len(g.Members))
 	k.next.Members = make([]MemberState, len(g.Members))
 	order := memberOrder(g.Members)

@@ -7,9 +7,22 @@ import (
 // The paced exit: past the maximum of a hold, or when a person forces its release, members that were bad all along are repaired one by
 // one through the ordinary gates, instead of keeping the group held for ever.
 
+// keepPaced forgets a paced exit for which HealthCheck is not suspended any more, because somebody resumed it: AWS then takes its members
+// all at once, so they must count in the triggers again. One that was only observed suspended nothing, and ends when calls are made.
+func (k *look) keepPaced() {
+	p := k.next.Paced
+	if p == nil {
+		return
+	}
+	calls := k.p.Mode == ModeAct && k.p.Action != ActionAlertOnly
+	if _, there := k.suspension(ProcessHealthCheck); !there && (calls || p.Process == nil || p.Process.Reason != "") {
+		k.next.Paced = nil
+	}
+}
+
 // repairedOneByOne says that a member is in a paced exit, and so counts in no trigger.
 func (k *look) repairedOneByOne(v *view) bool {
-	if p := k.prev.Paced; p != nil {
+	if p := k.next.Paced; p != nil {
 		_, in := slices.BinarySearch(p.Members, v.m.ID)
 		return in
 	}
@@ -36,12 +49,30 @@ func (k *look) canPace(h *Hold) pace {
 	switch {
 	case i < 0:
 		return noPace
-	case h.Ours[i].Reason == "" && h.Conflict:
+	case h.Conflict && !k.keepsHealthCheck(h):
 		return noPace // somebody resumed it, and it is left to people
 	case h.Ours[i].Reason == "" && !h.Observed:
 		return paceLater
 	}
 	return paceNow
+}
+
+// keepsHealthCheck says that HealthCheck is suspended by this hold, as AWS says in this look.
+func (k *look) keepsHealthCheck(h *Hold) bool {
+	s, there := k.suspension(ProcessHealthCheck)
+	return h.Observed || there && k.ours(s) != nil
+}
+
+// unpaced stops a paced exit whose members would be AWS's at once, because HealthCheck is not suspended by this hold: it waits for the call
+// that suspends it once more, and is void when it is left to people.
+func (k *look) unpaced(h *Hold) bool {
+	if !h.Paced || k.keepsHealthCheck(h) {
+		return false
+	}
+	if k.canPace(h) == noPace {
+		k.relapse(h)
+	}
+	return true
 }
 
 // wantsPaced says that the paced exit is asked for: by a person, now, or by the policy, past the maximum of a hold that no person has to end.

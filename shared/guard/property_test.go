@@ -134,7 +134,8 @@ func (m *machine) people(t *rapid.T) {
 		m.f.Suspend(m.f.In.Now.Add(-time.Hour), rapid.SampledFrom([]string{"ReplaceUnhealthy", "AZRebalance", "Launch"}).Draw(t, "process"))
 	case 2, 3:
 		m.requests++
-		m.f.Ask(fmt.Sprint(m.requests), rapid.SampledFrom([]string{guard.RequestHold, guard.RequestRelease}).Draw(t, "request"))
+		m.f.Ask(fmt.Sprint(m.requests), rapid.SampledFrom([]string{guard.RequestHold, guard.RequestRelease, guard.RequestRelease}).Draw(t, "request"))
+		m.f.In.Request.Force = rapid.Bool().Draw(t, "forced")
 	default:
 		m.f.Resume("Launch", "ReplaceUnhealthy", "AZRebalance", "HealthCheck")
 	}
@@ -159,6 +160,34 @@ func (m *machine) step(t *rapid.T, d time.Duration) {
 		m.check(t, before, v, a)
 	}
 	m.checkDeferrals(t, v)
+	m.checkHeld(t, before, v)
+}
+
+// checkHeld wants a group with too many bad members held whenever AWS may take them: only while HealthCheck is suspended may a paced exit
+// keep some of them out of the triggers. And what the guard suspended must be in its record, or paged.
+func (m *machine) checkHeld(t *rapid.T, before guard.Input, v guard.Verdict) {
+	p := before.Policy
+	if limit := max(p.CorrelatedMin, (v.Members.Eligible*p.CorrelatedPercent+99)/100); p.Mode != guard.ModeOff && before.Reads.Targets == "" && v.Members.Bad >= limit && v.State.Hold == nil &&
+		!slices.ContainsFunc(before.Group.Suspended, func(s guard.Suspension) bool { return s.Process == "HealthCheck" }) {
+		t.Fatalf("%d bad, the limit is %d, and no hold: %s", v.Members.Bad, limit, strings.Join(v.Explain(), "\n"))
+	}
+	for _, s := range m.f.In.Group.Suspended {
+		if m.suspended[s.Process] != s.Reason || m.recorded(s.Process) {
+			continue
+		}
+		if !slices.ContainsFunc(m.f.In.State.Pages, func(p guard.PageState) bool { return p.Key == guard.PageForeignSuspension+" "+s.Process && p.Open }) {
+			t.Fatalf("%s was suspended by the guard, which has no record of it and pages nothing: %s", s.Process, strings.Join(v.Explain(), "\n"))
+		}
+	}
+}
+
+// recorded says that the state has a process as the guard's own.
+func (m *machine) recorded(process string) bool {
+	s := m.f.In.State
+	if s.Paced != nil && s.Paced.Process != nil && s.Paced.Process.Process == process {
+		return true
+	}
+	return s.Hold != nil && slices.ContainsFunc(s.Hold.Ours, func(p guard.HeldProcess) bool { return p.Process == process })
 }
 
 func (m *machine) check(t *rapid.T, before guard.Input, v guard.Verdict, a guard.Action) {

@@ -171,6 +171,9 @@ func (k *look) stepHealthCheck(h *Hold) {
 
 // stepResume resumes the rest of what is ours if the members that AWS still calls Unhealthy fit the remaining budget.
 func (k *look) stepResume(h *Hold) {
+	if k.unpaced(h) {
+		return
+	}
 	k.enter(h, StageResume)
 	marked, spent := k.stillUnhealthy()
 	left := k.budgetLeft(spent)
@@ -261,6 +264,9 @@ func (k *look) notResumed(h *Hold) []string {
 // stepEnd ends the hold once AWS says that all of ours is resumed. A resume that did not take is decided anew, because the members
 // may have changed since.
 func (k *look) stepEnd(h *Hold) {
+	if k.unpaced(h) {
+		return
+	}
 	left := k.notResumed(h)
 	if len(left) == 0 {
 		k.end(h)
