@@ -3,6 +3,7 @@ package guard_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/guard/guardtest"
@@ -108,4 +109,29 @@ func TestAHealthCheckThatIsResumedInTheLastStageHasARecordLater(t *testing.T) {
 	if f.In.State.Paced == nil || f.In.State.Hold != nil {
 		t.Errorf("hold %+v, paced %v", f.In.State.Hold, f.In.State.Paced)
 	}
+}
+
+func TestAPacedExitWithoutAnEndIsPaged(t *testing.T) {
+	f := underRepair(t)
+	f.In.Policy.HoldMaxSeconds = 3600
+	f.M(0).Lifecycle = "Standby" // nobody repairs it, and it is not bad
+	f.Heal(1, 2)
+	first := 0
+	for n := 1; n <= 70 && first == 0; n++ {
+		if text := pageText(f.Sweep(), guard.PageHoldTooLong); text != "" {
+			first = n
+			if !strings.Contains(text, f.ID(0)) || !strings.Contains(text, "HealthCheck") {
+				t.Errorf("the page says %q", text)
+			}
+		}
+	}
+	if began := f.In.State.Paced.Since; first == 0 || f.In.Now.Sub(began.Time()) != time.Hour {
+		t.Errorf("paged at look %d, begun at %s, now %s", first, began.Time(), f.In.Now)
+	}
+}
+
+func TestAPacedExitInModeOffIsPaged(t *testing.T) {
+	f := underRepair(t)
+	f.In.Policy.Mode = guard.ModeOff
+	want(t, "page", pageText(f.Sweep(), guard.PagePausedWhileHeld), "mode is off while a paced exit is under way since 2026-03-02 12:10:00Z: HealthCheck stays suspended")
 }

@@ -14,6 +14,7 @@ func (k *look) page(p Page) { k.told = append(k.told, p) }
 func (k *look) notices() {
 	k.noticeTrust()
 	k.noticeHold()
+	k.noticePaced()
 	k.noticeMembers()
 	k.noteBeats()
 	k.noticeMarks()
@@ -70,6 +71,21 @@ func (k *look) noticeHold() {
 	}
 	if h.Conflict {
 		k.page(Page{Key: PageSuspensionConflict, Urgent: true, Text: "somebody resumed a second time what this hold had suspended; it is left to people now"})
+	}
+}
+
+// noticePaced pages a paced exit that does not come to its end, because a HealthCheck that is suspended for ever is nobody's guard.
+func (k *look) noticePaced() {
+	p := k.next.Paced
+	if p == nil || p.Process == nil || p.Process.Reason == "" {
+		return
+	}
+	if k.p.Mode == ModeOff {
+		k.page(Page{Key: PagePausedWhileHeld, Since: p.Since, Text: "mode is off while a paced exit is under way since " + clock(p.Since) + ": HealthCheck stays suspended"})
+		return
+	}
+	if age := k.now.sub(p.Since); age >= seconds(k.p.HoldMaxSeconds) {
+		k.page(Page{Key: PageHoldTooLong, Since: p.Since, Text: fmt.Sprintf("the paced exit keeps HealthCheck suspended for %s, until the last of its members is well or gone: %s", span(age), listed(p.Members))})
 	}
 }
 

@@ -31,12 +31,13 @@ func holdGuides(n Names) []Guide {
 		},
 		{
 			Key: guard.PageHoldTooLong, Title: "held for longer than hold_max_seconds", Urgency: "urgent", OfHold: true,
-			Means: "The hold has lasted longer than the policy allows without a person. While it lasts nothing is replaced, so the group loses capacity with every instance that dies.",
+			Means: "The hold has lasted longer than the policy allows without a person. While it lasts nothing is replaced, so the group loses capacity with every instance that dies. Or a paced exit has kept HealthCheck suspended for that long, for the members that the page names.",
 			Did:   "It kept the hold. With hold_exit=paced it also began the paced exit, which repairs members that were bad all the time one by one.",
-			Next:  "It goes on holding and reminds after page_repeat_seconds. It still releases by itself after quiet_seconds without a trigger.",
+			Next:  "It goes on holding and reminds after page_repeat_seconds. It still releases by itself after quiet_seconds without a trigger. A paced exit resumes HealthCheck as soon as each of its members is well or gone.",
 			Look: []string{
 				"the cause of the hold: is it still true, or is a check or an alarm wrong",
 				"how many members still serve, and whether that is enough",
+				"in a paced exit: why its members are neither well nor replaced, such as one in Standby, or action=hold-only",
 			},
 			Commands: n.commands(commands{look: []string{n.alarms(), n.members()}, mend: []string{n.releaseForced()}, tune: "hold_exit=paced", ofHold: true}),
 		},

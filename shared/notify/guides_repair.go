@@ -125,7 +125,7 @@ func memberGuides(n Names) []Guide {
 		},
 		{
 			Key: guard.PagePausedWhileHeld, Title: "paused while the group is held", Urgency: "notice", OfHold: true,
-			Means: "The mode became off or observe during a hold that Holdfast made. Nothing will be released while that lasts, and nothing is replaced.",
+			Means: "The mode became off or observe during a hold that Holdfast made, or while a paced exit keeps HealthCheck suspended. Nothing will be released while that lasts, and nothing is replaced.",
 			Did:   "It left the hold as it is: in these modes it makes no call.",
 			Next:  "It goes on with the hold and its release when the mode is act again; quiet and confirmation then start anew. It reminds after page_repeat_seconds.",
 			Look:  []string{"who changed the mode, and whether they know of the hold", "whether the processes must be resumed by hand meanwhile"},
