@@ -125,3 +125,17 @@ func TestUselessRepairIsSeenUnderAFastClock(t *testing.T) {
 	f.In.State.LastSweep = guard.At(f.In.Now)
 	want(t, "its replacement never serves", causes(f.Sweeps(2)), "not-converging=1/1")
 }
+
+func TestAReleaseIsObeyedAfterTheClockWentBack(t *testing.T) {
+	f := guardtest.New(6)
+	f.Break(0, 1, 2)
+	f.Sweep()
+	f.Heal(0, 1, 2)
+	f.In.Now = f.In.Now.Add(-time.Hour)
+	f.Sweep()
+	f.Ask("1", guard.RequestRelease)
+	f.Sweep()
+	if h := f.In.State.Hold; h == nil || h.ReleaseBy == "" {
+		t.Errorf("a request of this minute is taken for one of before the hold: %q", f.Verdict.Notes)
+	}
+}

@@ -222,3 +222,18 @@ func TestAForcedReleaseDuringAPacedExitTakesInNobodyElse(t *testing.T) {
 	}
 	want(t, "who is repaired", fmt.Sprint(f.In.State.Paced.Members), "[i-00000 i-00001 i-00002]")
 }
+
+func TestAForcedReleaseIsObeyedByALookThatSeesTheMembers(t *testing.T) {
+	f := ailing(t)
+	f.Break(5) // the request is for this one too
+	f.Sweep()
+	force(f, "1")
+	members := f.In.Group.Members
+	f.In.Group.Members, f.In.Reads.Group = nil, "throttled"
+	f.Sweep()
+	f.In.Group.Members, f.In.Reads.Group = members, ""
+	f.Sweeps(8)
+	if p := f.In.State.Paced; p == nil || fmt.Sprint(p.Members) != "[i-00000 i-00001 i-00002 i-00005]" {
+		t.Errorf("the paced exit is %+v", p)
+	}
+}

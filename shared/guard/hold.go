@@ -96,6 +96,9 @@ func (k *look) obey() {
 	if r.ID == "" || r.ID == k.prev.RequestID || k.p.Mode == ModeOff || k.in.Reads.State != "" {
 		return
 	}
+	if r.Force && k.in.Reads.Group != "" {
+		return // it is for those who are bad in the look that obeys, and this one sees nobody
+	}
 	k.next.RequestID = r.ID
 	h := k.next.Hold
 	switch {
@@ -105,7 +108,7 @@ func (k *look) obey() {
 		h.Sticky, h.ReleaseBy, h.Forced = true, "", false
 		k.standStill = true
 		k.note("an operator's hold by %s: %s", r.By, r.Reason)
-	case r.Kind == RequestRelease && h != nil && At(r.At).add(requestSkew) < h.Since:
+	case r.Kind == RequestRelease && h != nil && At(r.At).add(requestSkew) < min(h.Since, k.now):
 		k.note("release asked for by %s at %s is older than this hold: it was for another one", r.By, clock(At(r.At)))
 	case r.Kind == RequestRelease && h != nil:
 		h.ReleaseBy = r.By
