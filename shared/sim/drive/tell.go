@@ -116,7 +116,11 @@ func (s Story) tellEvent(i int) string {
 		return e.Instance + " has started up"
 	case sim.EventRefused:
 		return "mark of " + e.Instance + " refused: " + e.Text
-	case sim.EventAlarm, sim.EventNote:
+	case sim.EventAlarm:
+	case sim.EventNote:
+		if e.Instance != "" {
+			return e.Instance + ": " + e.Text
+		}
 	}
 	return e.Text
 }

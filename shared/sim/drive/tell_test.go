@@ -77,6 +77,7 @@ func TestAStoryTellsWhatConcernsMoreThanOneInstanceAndWhatIsSaidAgain(t *testing
 		Timeline: []sim.Event{
 			{At: at(1), Kind: sim.EventBreak, Text: "zone us-east-1a"}, {At: at(2), Kind: sim.EventBreak, Instance: "i-1", Text: "hang"},
 			{At: at(3), Kind: sim.EventRepair, Instance: "i-1", Text: "hang"}, {At: at(4), Kind: sim.EventRepair, Text: "zone us-east-1a"},
+			{At: at(4), Kind: sim.EventNote, Instance: "i-2", Text: "spot interruption notice"}, {At: at(4), Kind: sim.EventNote, Text: "a note"},
 		},
 		Notices: []drive.Notice{
 			{At: at(5), Key: "held", Urgent: true, Text: "a"}, {At: at(35), Key: "held", Urgent: true, Reminder: true, Text: "a"},
@@ -87,6 +88,8 @@ func TestAStoryTellsWhatConcernsMoreThanOneInstanceAndWhatIsSaidAgain(t *testing
 2:00 world i-1 is broken: hang
 3:00 world i-1 is repaired: hang
 4:00 world repaired: zone us-east-1a
+4:00 world i-2: spot interruption notice
+4:00 world a note
 5:00 Holdfast page held: a
 35:00 Holdfast reminder of page held: a
 36:00 Holdfast reminder of notice config: b
