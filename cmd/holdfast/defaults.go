@@ -89,4 +89,7 @@ in; the built-in value is bold. Figures are sums over all plays. One person is o
 - repair: minutes and seconds from a break until a replacement serves; what was never repaired counts to the end of the day
 - pages: urgent ones; false: those of them with nothing really the matter in the quarter of an hour before
 
+Where rows are alike, nothing on these days hung on the difference: a grace below the group's own, or a limit above its ceiling, changes nothing. Why the built-in values
+stay where another is better in a column is in [decision 0016](decisions/0016-the-defaults-stay.md).
+
 `
