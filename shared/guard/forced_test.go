@@ -176,6 +176,17 @@ func TestAPersonsHoldTakesAForcedReleaseBack(t *testing.T) {
 	}
 }
 
+func TestAPersonsHoldTakesAPacedExitBackAtOnce(t *testing.T) {
+	f := ailing(t)
+	force(f, "1")
+	f.Sweep() // the paced exit begins, and is in its quiet time
+	f.Ask("2", guard.RequestHold)
+	f.Sweep()
+	want(t, "who is bad keeps the hold again", causes(f.Sweep()), "correlated=3/2 target-group:web=3/2 rolling=3/3")
+	f.Ask("3", guard.RequestRelease)
+	want(t, "a plain release waits for them", f.Sweeps(20).Mode, guard.Held)
+}
+
 func TestALostResumeBeforeAPauseIsForgotten(t *testing.T) {
 	f := quieted(t)
 	f.Failing = true

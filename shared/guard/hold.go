@@ -105,7 +105,7 @@ func (k *look) obey() {
 	case r.Kind == RequestHold && h == nil:
 		k.begin(Trigger{Cause: CauseOperator, Text: "asked for by " + r.By + ": " + r.Reason}, true)
 	case r.Kind == RequestHold:
-		h.Sticky, h.ReleaseBy, h.Forced = true, "", false
+		h.Sticky, h.ReleaseBy, h.Forced, h.Paced = true, "", false, false
 		k.standStill = true
 		k.note("an operator's hold by %s: %s", r.By, r.Reason)
 	case r.Kind == RequestRelease && h != nil && At(r.At).add(requestSkew) < min(h.Since, k.now):
