@@ -233,6 +233,26 @@ func TestAGroupWithoutEligibleMembersThatVanishesWhileHeldIsPagedToo(t *testing.
 	}
 }
 
+func TestAGroupThatVanishesDuringAPacedExitSaysWhatStaysSuspended(t *testing.T) {
+	b := newBench()
+	g := b.Add("web", 8)
+	b.Add("stays", 4)
+	g.Policy = `{"hold_exit":"paced","hold_max_seconds":600,"quiet_seconds":60}`
+	b.ticks(t, 7)
+	b.Break(g, 2, 5)
+	for n := 0; b.state(t, g).Paced == nil; n++ {
+		if n == 60 {
+			t.Fatal("no paced exit")
+		}
+		b.tick(t)
+	}
+	g.Unlisted, b.Pages = true, nil
+	b.tick(t)
+	if p := b.pages(guard.PageConfig); len(p) != 1 || !strings.HasSuffix(p[0].Text, ": if the group exists, resume HealthCheck by hand") {
+		t.Errorf("pages %+v", b.Pages)
+	}
+}
+
 func TestAGroupAskedForByNameThatIsNotThereIsListed(t *testing.T) {
 	b, _ := quiet(t, 4)
 	p := b.Process("manual")

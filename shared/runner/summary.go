@@ -36,6 +36,9 @@ func (s *sweep) vanished(all []guard.Group) {
 		if rec.State.Hold != nil && !rec.State.Hold.Observed {
 			text += "; a hold of Holdfast was in force since " + rec.State.Hold.Since.Time().Format(time.RFC3339) + ": if the group exists, resume its processes by hand"
 		}
+		if p := rec.State.Paced; p != nil && p.Process != nil && p.Process.Reason != "" {
+			text += "; a paced exit of Holdfast was under way since " + p.Since.Time().Format(time.RFC3339) + ": if the group exists, resume " + p.Process.Process + " by hand"
+		}
 		n := Notice{GroupARN: arn, Group: name, At: s.start, Page: guard.Page{Key: guard.PageConfig, Subject: "group", Text: text, Since: guard.At(s.start)}}
 		if err := s.p.Reporter.Page(s.work, n); err != nil {
 			s.extra = append(s.extra, GroupResult{Group: name, Failure: "page that the group vanished: " + err.Error()})
