@@ -28,11 +28,6 @@ func healthCauses() []string {
 // userCause is what the cause of a termination contains that a call to SetInstanceHealth led to, ours or a person's.
 const userCause = "user health-check"
 
-// byHealthCheck says that a health check of AWS, and no call, ended a member.
-func (a Activity) byHealthCheck() bool {
-	return a.HealthTermination() && !strings.Contains(a.Cause, userCause)
-}
-
 // HealthTermination says that an activity ended a member because of a health check.
 func (a Activity) HealthTermination() bool {
 	if a.Kind != "terminate" || a.Status == "Failed" || a.Status == "Cancelled" {
@@ -102,9 +97,10 @@ func (k *look) addTerminations() {
 	slices.SortStableFunc(k.next.Marks, func(a, b Mark) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.ID, b.ID)) })
 }
 
-// take notes a member that AWS terminates for a health check and that the last look did not find bad: it began to fail.
+// take notes a member that AWS terminates for a health check of its own, and not for a call, and that the last look did not find bad: it
+// began to fail.
 func (k *look) take(a Activity, id string) {
-	if a.byHealthCheck() && !k.prev.bad(a.Member) {
+	if !strings.Contains(a.Cause, userCause) && !k.prev.bad(a.Member) {
 		k.taken = append(k.taken, Onset{Member: cmp.Or(a.Member, id), At: min(At(a.At), k.now)})
 	}
 }

@@ -463,3 +463,48 @@ func TestWhatSomebodySuspendsDuringAHoldOnPaperIsTheirs(t *testing.T) {
 	f.Suspend(f.In.Now.Add(-10*time.Minute), "ReplaceUnhealthy")
 	want(t, "pages", pages(f.Sweep()), "foreign-suspension/ReplaceUnhealthy")
 }
+
+// TestWhileTheGuardIsOffARecordIsStillItsOwn has a run crash between its intent and its record, and the guard switched off before the next.
+func TestWhileTheGuardIsOffARecordIsStillItsOwn(t *testing.T) {
+	f := guardtest.New(8)
+	f.Break(0, 1)
+	f.Failing = true
+	f.Sweep()
+	f.Suspend(f.In.Now, "AZRebalance", "HealthCheck", "ReplaceUnhealthy")
+	f.In.Policy.Mode = guard.ModeOff
+	want(t, "pages", pages(f.Sweep()), "paused-while-held")
+}
+
+func TestWhatSomebodySuspendsAnewWhileTheGuardIsOffIsTheirs(t *testing.T) {
+	f := held(t)
+	f.Sweep()
+	f.In.Policy.Mode = guard.ModeOff
+	f.Resume("AZRebalance")
+	f.Suspend(f.In.Now.Add(10*time.Second), "AZRebalance")
+	want(t, "pages", pages(f.Sweep()), "foreign-suspension/AZRebalance, paused-while-held")
+}
+
+func TestWhatIsLeftToPeopleIsNotSuspendedAgain(t *testing.T) {
+	f := held(t)
+	f.Resume("AZRebalance")
+	f.Failing = true
+	want(t, "the first time", actions(f.Sweep()), "suspend AZRebalance") // the call fails
+	f.Resume("HealthCheck")
+	v := f.Sweep()
+	want(t, "the second time", actions(v), "")
+	want(t, "pages", pages(v), "suspension-conflict!")
+}
+
+func TestWhatSomebodySuspendsAnewAfterALostResumeIsToldAtOnce(t *testing.T) {
+	f := quieted(t)
+	f.Sweep()
+	want(t, "the resume", actions(f.Sweep()), "resume HealthCheck")
+	f.In.Policy.Mode = guard.ModeOff
+	f.Sweep()
+	f.In.Policy.Mode = guard.ModeAct
+	f.Suspend(f.In.Now.Add(10*time.Second), "HealthCheck")
+	v := f.Sweep()
+	if told := strings.Join(v.Notes, "\n"); !strings.Contains(told, "HealthCheck was suspended anew by somebody else") || len(hold(t, f).Ours) != 2 {
+		t.Errorf("notes %q, %d processes of ours", told, len(hold(t, f).Ours))
+	}
+}

@@ -110,7 +110,7 @@ func (k *look) tryPaced(h *Hold) {
 	}
 }
 
-// startPaced leaves HealthCheck suspended and lists the members to repair.
+// startPaced leaves HealthCheck suspended and lists the members to repair. HealthCheck is among the hold's own: canPace and unpaced see to it.
 func (k *look) startPaced(h *Hold) {
 	p := &Paced{Since: k.now}
 	for i := range k.views {
@@ -119,13 +119,11 @@ func (k *look) startPaced(h *Hold) {
 		}
 	}
 	for _, o := range h.Ours {
-		if o.Process == ProcessHealthCheck && o.Resumed == 0 {
+		if o.Process == ProcessHealthCheck {
 			p.Process = &o
 		}
 	}
-	if p.Process != nil {
-		k.next.Paced = p
-	}
+	k.next.Paced = p
 }
 
 // tendPaced resumes HealthCheck after the last of the members is repaired.

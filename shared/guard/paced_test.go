@@ -258,3 +258,60 @@ func TestAPacedExitResumesNothingInDoubt(t *testing.T) {
 		want(t, name, actions(f.Sweep()), "")
 	}
 }
+
+func TestBadForAsLongAsAHoldMayLastIsBadAllAlong(t *testing.T) {
+	for short, paced := range map[time.Duration]bool{0: true, time.Millisecond: false} {
+		f := stuck(t)
+		for i := range 3 { // well in some look of the hold, and bad since its first minute
+			n := f.Remember(i)
+			n.BadAllHold, n.BadSince = false, guard.At(f.In.Now.Add(guardtest.Interval-time.Hour+short))
+		}
+		f.Sweep()
+		if h := hold(t, f); h.Paced != paced {
+			t.Errorf("%s short of the maximum of a hold: a paced exit: %t", short, h.Paced)
+		}
+	}
+}
+
+func TestAHoldOnPaperIsLeftByAPacedExitOnPaper(t *testing.T) {
+	f := guardtest.New(8)
+	p := &f.In.Policy
+	p.HoldMaxSeconds, p.HoldExit, p.Action = 3600, guard.ExitPaced, guard.ActionAlertOnly
+	f.Break(0, 1, 2)
+	f.Sweeps(60)
+	if hold(t, f).Paced {
+		t.Fatal("a paced exit before the maximum of a hold")
+	}
+	f.Sweep()
+	if !hold(t, f).Paced {
+		t.Errorf("no paced exit: %v", f.Verdict.Explain())
+	}
+}
+
+func TestAnExitThatCannotBePacedYetLeavesEveryTriggerTrue(t *testing.T) {
+	f := stuck(t)
+	f.Break(5, 6)
+	want(t, "triggers", causes(f.Sweep()), "correlated=5/2 zone:eu-west-1a=2/2 zone:eu-west-1c=2/2 target-group:web=5/2 rolling=5/3")
+}
+
+// TestAPauseDuringAReleaseOnPaperKeepsNoPacedExitFromItsEnd resumes HealthCheck on paper, is switched off and on, and is then left by a
+// paced exit, as it would be if calls were made.
+func TestAPauseDuringAReleaseOnPaperKeepsNoPacedExitFromItsEnd(t *testing.T) {
+	f := guardtest.New(8)
+	f.In.Policy.Action = guard.ActionAlertOnly
+	f.Break(0, 1, 2)
+	f.Sweep()
+	f.Heal(0, 1, 2)
+	f.Sweeps(11)
+	want(t, "on paper", actions(f.Sweep()), "resume HealthCheck")
+	f.In.Policy.Mode = guard.ModeOff
+	f.Sweep()
+	f.In.Policy.Mode = guard.ModeAct
+	f.Break(0, 1, 2)
+	f.Sweep()
+	force(f, "1")
+	f.Sweeps(5)
+	if p := f.In.State.Paced; f.In.State.Hold != nil || p == nil || len(p.Members) != 3 {
+		t.Errorf("hold %+v, paced exit %+v, want three members that are repaired one by one", f.In.State.Hold, p)
+	}
+}

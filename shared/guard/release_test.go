@@ -413,3 +413,16 @@ func TestABlockedReleaseStillSuspendsWhatIsMissing(t *testing.T) {
 	f.Sweep()
 	want(t, "the end", story(f, 1)+strings.Join(f.Suspended(), ","), "free")
 }
+
+func TestARelapseOfAHoldOnPaperTakesBackOnPaperWhatItResumed(t *testing.T) {
+	f := guardtest.New(8)
+	f.In.Policy.Action = guard.ActionAlertOnly
+	f.Break(0, 1)
+	want(t, "on paper", actions(f.Sweep()), all)
+	f.Suspend(f.In.Now.Add(10*time.Minute), "HealthCheck") // somebody really does
+	f.Heal(0, 1)
+	f.Sweeps(11)
+	want(t, "resumed on paper", actions(f.Sweep()), "resume HealthCheck")
+	f.Break(3, 4)
+	want(t, "the relapse", actions(f.Sweep()), "suspend HealthCheck")
+}

@@ -1,0 +1,115 @@
+package guard_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
+	"github.com/holdfast-aws/holdfast/shared/guard/guardtest"
+)
+
+// marked puts one mark of the guard into the state, so old as stated in the next look.
+func marked(f *guardtest.Fleet, member, outcome string, age time.Duration) *guard.Mark {
+	at := guard.At(f.In.Now.Add(guardtest.Interval - age))
+	f.In.State.Marks = []guard.Mark{{ID: "x", Member: member, At: at, By: "guard", Outcome: outcome, Weight: 1}}
+	return &f.In.State.Marks[0]
+}
+
+// onlyMark is the one mark that a look left; the zero mark when none is left.
+func onlyMark(t *testing.T, v guard.Verdict) guard.Mark {
+	t.Helper()
+	switch len(v.State.Marks) {
+	case 0:
+		return guard.Mark{}
+	case 1:
+		return v.State.Marks[0]
+	}
+	t.Fatalf("%d marks, want one at most: %+v", len(v.State.Marks), v.State.Marks)
+	return guard.Mark{}
+}
+
+func TestWhoIsRepairedByAPacedExit(t *testing.T) {
+	const ago = 30 * time.Minute
+	for name, c := range map[string]struct {
+		member int
+		age    time.Duration
+		paced  bool
+	}{
+		"a member of the exit, marked since it began":       {0, ago - time.Minute, true},
+		"a member of the exit, marked as it began":          {0, ago, true},
+		"a member of the exit, marked before the hold":      {0, ago + time.Second, false},
+		"another one, marked while the exit is on its way":  {5, ago - time.Minute, false},
+		"another one, marked before anything of it existed": {5, ago + time.Hour, false},
+	} {
+		f := calm(guardtest.New(20))
+		marked(f, f.ID(c.member), guard.OutcomeDone, c.age)
+		f.In.State.Paced = &guard.Paced{Since: guard.At(f.In.Now.Add(guardtest.Interval - ago)), Members: []string{f.ID(0)}}
+		if m := onlyMark(t, f.Sweep()); m.Paced != c.paced {
+			t.Errorf("%s: repaired by the exit: %t", name, m.Paced)
+		}
+	}
+}
+
+func TestAReservationWhoseMemberLeavesWasUsed(t *testing.T) {
+	for name, c := range map[string]struct {
+		lay     func(*guard.Member)
+		outcome string
+	}{
+		"in service and well":               {func(*guard.Member) {}, guard.OutcomeReserved},
+		"in standby":                        {func(m *guard.Member) { m.Lifecycle = "Standby" }, guard.OutcomeReserved},
+		"Unhealthy to Auto Scaling":         {func(m *guard.Member) { m.Unhealthy = true }, guard.OutcomeDone},
+		"leaving, and not called Unhealthy": {func(m *guard.Member) { m.Lifecycle = "Terminating" }, guard.OutcomeDone},
+		"waiting to leave":                  {func(m *guard.Member) { m.Lifecycle = "Terminating:Wait" }, guard.OutcomeDone},
+	} {
+		f := calm(guardtest.New(20))
+		marked(f, f.ID(0), guard.OutcomeReserved, 5*time.Minute)
+		c.lay(f.M(0))
+		want(t, name, onlyMark(t, f.Sweep()).Outcome, c.outcome)
+	}
+}
+
+func TestAReservationOfWhichNothingIsSeenIsGivenBackAfterTenMinutes(t *testing.T) {
+	for age, kept := range map[time.Duration]string{10*time.Minute - time.Millisecond: guard.OutcomeUnknown, 10 * time.Minute: ""} {
+		f := calm(guardtest.New(20))
+		marked(f, f.ID(0), guard.OutcomeUnknown, age)
+		want(t, fmt.Sprint("after ", age), onlyMark(t, f.Sweep()).Outcome, kept)
+	}
+}
+
+// TestAMarkedMemberThatIsOnItsWayOutKeepsItsSlot has AWS call it Healthy no longer or again, as it likes: it leaves.
+func TestAMarkedMemberThatIsOnItsWayOutKeepsItsSlot(t *testing.T) {
+	for lifecycle, closed := range map[string]bool{"Terminating": false, "Terminating:Wait": false, "Standby": false, "InService": true} {
+		f := calm(guardtest.New(20))
+		marked(f, f.ID(0), guard.OutcomeDone, 20*time.Minute)
+		f.M(0).Lifecycle = lifecycle
+		if m := onlyMark(t, f.Sweep()); m.Closed != closed {
+			t.Errorf("%s: its slot is free: %t", lifecycle, m.Closed)
+		}
+	}
+}
+
+func TestReplacementsThatFailedUpToTheReleaseAreForgottenWithIt(t *testing.T) {
+	for after, expected := range map[time.Duration]string{-time.Minute: "mark", 0: "mark", time.Millisecond: "held"} {
+		f := ready(40)
+		released := f.In.Now.Add(-3 * time.Hour)
+		f.In.State.ReleasedAt = guard.At(released)
+		for i := range 2 {
+			at := guard.At(released.Add(after))
+			f.In.State.Marks = append(f.In.State.Marks, guard.Mark{ID: fmt.Sprint(i), Member: fmt.Sprint("gone-", i), At: at, By: "guard", Outcome: guard.OutcomeDone, Weight: 1, Gone: true, Closed: true, Failed: true})
+		}
+		want(t, fmt.Sprint("marked so long after the release: ", after), strings.Split(fate(f.Sweep(), f.ID(0)), "=")[0], expected)
+	}
+}
+
+func TestALookWritesIntoNoMarkThatItWasGiven(t *testing.T) {
+	f := calm(guardtest.New(20))
+	before := *marked(f, "gone", guard.OutcomeUnknown, 5*time.Minute)
+	f.In.Group.Activities = []guard.Activity{{ID: "a", At: f.In.Now, Kind: "terminate", Status: "Successful", Member: "gone", Cause: "a user health-check"}}
+	given := f.In.State.Marks
+	want(t, "the mark of the look", onlyMark(t, f.Sweep()).Outcome, guard.OutcomeDone)
+	if given[0] != before {
+		t.Errorf("the mark that it was given is now %+v", given[0])
+	}
+}
