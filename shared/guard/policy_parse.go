@@ -167,7 +167,7 @@ func wholeNumber(raw json.RawMessage) (int64, error) {
 		return i, nil
 	}
 	f, err := n.Float64()
-	if err != nil || f != float64(int64(f)) || f > 1e15 || f < -1e15 {
+	if err != nil || f != float64(int64(f)) {
 		return 0, fmt.Errorf("%s is not a whole number in range", shown(raw))
 	}
 	return int64(f), nil

@@ -130,9 +130,19 @@ func TestTheSwitch(t *testing.T) {
 	want(t, "a group is off though the switch is on", r.Policy.Mode+" by "+r.Sources["mode"], "off by "+operatorLayer)
 }
 
+// TestALastGoodContentThatIsGoodNoMoreIsLeftOut has a layer that cannot be read, whose last good content was so by another version's rules.
+func TestALastGoodContentThatIsGoodNoMoreIsLeftOut(t *testing.T) {
+	for _, content := range []string{`{"marks_per_hour": 1, "typo": 1}`, `{"marks_per_hour": 1, "heartbeat_fresh_seconds": 200}`, `{"marks_per_hour": 1`} {
+		r := guard.Resolve([]guard.Layer{{Name: operatorLayer, ReadError: "throttled", LastGood: []byte(content)}}, guard.Switch{Value: guard.ModeAct, Found: true})
+		if r.Policy.MarksPerHour != 3 || len(r.Good) != 0 || r.Sources["marks_per_hour"] != guard.LayerBuiltIn {
+			t.Errorf("%s: %d marks per hour by %s, kept as good: %v", content, r.Policy.MarksPerHour, r.Sources["marks_per_hour"], r.Good)
+		}
+	}
+}
+
 func TestEscapeName(t *testing.T) {
 	for name, wanted := range map[string]string{
-		"shop": "shop", "A-z.0-9": "A-z.0-9", "a_b": "a_5Fb", "a/b": "a_2Fb", "*": "_2A", "a b": "a_20b", "é": "_C3_A9", "": "", "_2F": "_5F2F",
+		"shop": "shop", "AZaz09": "AZaz09", "A-z.0-9": "A-z.0-9", "a_b": "a_5Fb", "a/b": "a_2Fb", "*": "_2A", "a b": "a_20b", "é": "_C3_A9", "": "", "_2F": "_5F2F",
 	} {
 		want(t, name, guard.EscapeName(name), wanted)
 	}
