@@ -132,13 +132,7 @@ func named(out []string, what, value string) []string {
 
 // heldText is the text of the held page: what happened, the probable cause with counts, what Holdfast did and will do next.
 func (k *look) heldText(h *Hold) string {
-	var s []string
-	for _, t := range k.triggers {
-		s = append(s, t.Text)
-	}
-	if len(s) == 0 {
-		s = append(s, h.Text)
-	}
+	s := k.heldBy(h)
 	if c := k.probableCause(); c != "" {
 		s = append(s, c)
 	}
@@ -153,12 +147,32 @@ func (k *look) heldText(h *Hold) string {
 		s = append(s, "the state could not be read, so no record of this hold is made: later it is treated as somebody else's, to be resumed by hand")
 	case h.Observed:
 		s = append(s, "no call is made")
+	case h.Stage > StageQuiet:
+		s = append(s, fmt.Sprintf("the release is at stage %d of %d", h.Stage, StageResumed))
 	case h.Sticky:
 		s = append(s, "only a person ends this hold: holdfast release "+k.in.Group.Name)
 	default:
 		s = append(s, "suspended: "+k.heldProcesses(h)+"; it is released in stages after "+span(seconds(k.p.QuietSeconds))+" of quiet"+k.beginnersText(h))
 	}
 	return "held since " + clock(h.Since) + ": " + strings.Join(s, ". ")
+}
+
+// heldBy is what holds: every trigger in the look that begins a hold, and afterwards those that keep it from ending, or what it began with.
+func (k *look) heldBy(h *Hold) []string {
+	var s []string
+	for _, t := range k.triggers {
+		if t.Prolongs || h.Since == k.now {
+			s = append(s, t.Text)
+		}
+	}
+	switch {
+	case len(s) > 0:
+	case h.Since == k.now:
+		s = append(s, h.Text)
+	default:
+		s = append(s, "it began with: "+h.Text)
+	}
+	return s
 }
 
 // beginnersText says what a hold that onsets began waits for beside the quiet time.

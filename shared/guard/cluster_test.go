@@ -201,3 +201,28 @@ func TestWhoIsSeenUnhealthyAndThenTerminatedBeganToFail(t *testing.T) {
 		t.Errorf("%d count in the budget, want each of three once: %+v", n, f.In.State.Marks)
 	}
 }
+
+func TestAReminderSaysWhatStillHoldsAndHowFarTheReleaseIs(t *testing.T) {
+	f := guardtest.New(20)
+	f.Break(0, 1, 2, 3, 4)
+	began := pageText(f.Sweep(), guard.PageHeld)
+	if !strings.Contains(began, "5 of 20 eligible members of the group are bad") || !strings.Contains(began, "5 members began to fail") {
+		t.Errorf("the first page leaves a trigger out: %q", began)
+	}
+	f.Heal(2, 3, 4)
+	f.M(0).Unhealthy, f.M(1).Unhealthy = true, true
+	var again string
+	for range 40 {
+		if text := pageText(f.Sweep(), guard.PageHeld); text != "" {
+			again = text
+		}
+	}
+	for _, part := range []string{"it began with: 5 of 20 eligible members of the group are bad", "the release is at stage 4 of 5"} {
+		if !strings.Contains(again, part) {
+			t.Errorf("the reminder does not say %q: %q", part, again)
+		}
+	}
+	if strings.Contains(again, "different members were bad") || strings.Contains(again, "of quiet") {
+		t.Errorf("the reminder gives what keeps no hold, or promises what is over: %q", again)
+	}
+}

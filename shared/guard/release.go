@@ -285,7 +285,7 @@ func (k *look) stepEnd(h *Hold) {
 
 // end closes a hold: its records start no new one, and every member gets a fresh grace against marks.
 func (k *look) end(h *Hold) {
-	k.page(Page{Key: PageReleased, Text: fmt.Sprintf("the hold of %s ended after %s; cause was %s", clock(h.Since), span(k.now.sub(h.Since)), h.Cause)})
+	k.page(Page{Key: PageReleased, Text: fmt.Sprintf("the hold of %s ended after %s; it began with: %s", clock(h.Since), span(k.now.sub(h.Since)), h.Text)})
 	k.next.Hold = nil
 	k.next.ReleasedAt = k.now
 	k.next.Onsets, k.next.Rolling = nil, nil

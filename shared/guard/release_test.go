@@ -47,7 +47,7 @@ func TestReleaseTellsItsEnd(t *testing.T) {
 	f.Sweeps(3)
 	v := f.Sweep()
 	want(t, "pages", pages(v), "released")
-	want(t, "text", pageText(v, guard.PageReleased), "the hold of 2026-03-02 12:01:00Z ended after 14m; cause was correlated")
+	want(t, "text", pageText(v, guard.PageReleased), "the hold of 2026-03-02 12:01:00Z ended after 14m; it began with: 2 of 8 eligible members of the group are bad, the limit is 2")
 	if f.In.State.Onsets != nil || f.In.State.Rolling != nil || f.In.State.ReleasedAt != guard.At(f.In.Now) {
 		t.Error("the end of a hold does not clear its records")
 	}
