@@ -69,7 +69,8 @@ func (k *look) unpaced(h *Hold) bool {
 	if !h.Paced || k.keepsHealthCheck(h) {
 		return false
 	}
-	if k.canPace(h) == noPace {
+	resumed := slices.ContainsFunc(h.Ours, func(p HeldProcess) bool { return p.Process == ProcessHealthCheck && p.Resumed != 0 })
+	if resumed || k.canPace(h) == noPace {
 		k.relapse(h)
 	}
 	return true
