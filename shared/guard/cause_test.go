@@ -3,6 +3,7 @@ package guard_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/guard/guardtest"
@@ -119,5 +120,31 @@ func TestTheHeldPageSaysDuringAPacedExitTooThatTheLoadBalancerFailsOpen(t *testi
 	}
 	if text := pageText(f.Verdict, guard.PageHeld); !strings.Contains(text, "every target of target group web is unhealthy") {
 		t.Errorf("the page %q", text)
+	}
+}
+
+func TestMembersYoungerThanAnHourAreACohort(t *testing.T) {
+	for age, named := range map[time.Duration]bool{time.Hour - time.Millisecond: true, time.Hour: false} {
+		f := guardtest.New(8)
+		for i := range 3 {
+			f.M(i).Since = f.In.Now.Add(guardtest.Interval - age)
+		}
+		f.Break(0, 1, 2)
+		text := pageText(f.Sweep(), guard.PageHeld)
+		if strings.Contains(text, "in service for less than an hour (3 of 3 bad, 0 of 5 good)") != named || strings.Contains(text, "less than an hour") != named {
+			t.Errorf("in service for %s: the page %q", age, text)
+		}
+	}
+}
+
+func TestWhatIsNotKnownOfAMemberIsNothingThatTheBadShare(t *testing.T) {
+	f := guardtest.New(8)
+	for i := range 3 {
+		f.M(i).Zone, f.M(i).LaunchTemplate = "eu-west-1z", ""
+	}
+	f.Break(0, 1, 2)
+	text := pageText(f.Sweep(), guard.PageHeld)
+	if !strings.Contains(text, "the bad members share: zone eu-west-1z (3 of 3 bad, 0 of 5 good); they fail alike: ") {
+		t.Errorf("the page %q, want the zone and nothing else", text)
 	}
 }

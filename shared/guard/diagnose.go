@@ -45,8 +45,6 @@ const (
 type view struct {
 	m    *Member
 	next *MemberState
-	// was says that an earlier look knew the member.
-	was bool
 	// wasBad is whether the look before found it bad.
 	wasBad bool
 	// voiced says that it was ever seen to beat.
@@ -145,7 +143,7 @@ func (k *look) observe() {
 		v := &k.views[i]
 		v.m, v.next = m, &k.next.Members[i]
 		if j < len(prev) && prev[j].ID == m.ID {
-			*v.next, v.was = prev[j], true
+			*v.next = prev[j]
 		}
 		k.remember(v)
 		v.pulse = k.feel(v)
@@ -179,11 +177,10 @@ func memberOrder(ms []Member) []int {
 // remember notes the lifecycle state and since when it is seen.
 func (k *look) remember(v *view) {
 	n := v.next
-	first := !v.was
 	n.ID, v.wasBad = v.m.ID, n.Bad
-	if first || n.Lifecycle != v.m.Lifecycle {
+	if n.Lifecycle != v.m.Lifecycle { // at first sight too, of which nothing is remembered
 		n.Lifecycle, n.Since = v.m.Lifecycle, k.now
-		n.Old = first && !k.prev.Known() && inService(v.m)
+		n.Old = !k.prev.Known() && inService(v.m)
 	}
 	if !v.m.Since.IsZero() {
 		n.Since = At(v.m.Since)
@@ -269,7 +266,7 @@ func (k *look) aimOf(m *Member) (worst aim, anomalous bool) {
 	for i := range m.Targets {
 		t := &m.Targets[i]
 		anomalous = anomalous || t.Anomalous
-		if a := targetAim(t); a == aimBad || a == aimHealthy && worst == aimSilent {
+		if a := targetAim(t); a == aimBad || worst == aimSilent {
 			worst = a
 		}
 	}
@@ -319,12 +316,11 @@ func (k *look) classifyBad(v *view) class {
 		}
 		return broken
 	case pulseOK:
-		if v.wasBad && !k.warmUp && k.now.sub(v.next.BadSince) >= seconds(k.p.DisagreeSeconds) {
+		if v.wasBad && k.now.sub(v.next.BadSince) >= seconds(k.p.DisagreeSeconds) {
 			return broken
 		}
 		return bad
 	case pulseUnread, pulseLate, pulseNever, pulseDraining:
-		return bad
 	}
 	return bad
 }
@@ -346,7 +342,6 @@ func (k *look) classifyWorker(v *view) class {
 		}
 		return bad
 	case pulseUnread, pulseOK, pulseLate, pulseNever, pulseDraining:
-		return healthy
 	}
 	return healthy
 }

@@ -330,3 +330,13 @@ func TestANewMemberInheritsNothingFromTheOneThatSortsAfterIt(t *testing.T) {
 	want(t, "it has a grace of its own", fate(f.Sweep(), "i-00000a"), "grace=0/300")
 	want(t, "and so a minute later", fate(f.Sweep(), "i-00000a"), "grace=60/300")
 }
+
+func TestANewMemberTakesTheMemoryOfNobodyThatSortsAfterIt(t *testing.T) {
+	f := calm(guardtest.New(8))
+	f.Break(5)
+	want(t, "the first look", fate(f.Sweep(), f.ID(5)), "confirming=1/2")
+	added := *f.M(1)
+	added.ID = "i-00000a"
+	f.In.Group.Members = append(f.In.Group.Members, added)
+	want(t, "the look that sees the new member first", fate(f.Sweep(), "i-00005"), "mark")
+}

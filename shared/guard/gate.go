@@ -69,7 +69,7 @@ func (k *look) choose() {
 		}
 	}
 	slices.SortStableFunc(candidates, func(a, b *view) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.next.BrokenSince, b.next.BrokenSince), cmp.Compare(odd(a), odd(b)), cmp.Compare(a.m.ID, b.m.ID))
+		return cmp.Or(cmp.Compare(a.next.BrokenSince, b.next.BrokenSince), cmp.Compare(odd(a), odd(b)), cmp.Compare(a.m.ID, b.m.ID))
 	})
 	if len(candidates) > 0 {
 		k.stuck = k.cannotReplace()
@@ -79,13 +79,6 @@ func (k *look) choose() {
 		}
 	}
 	slices.SortStableFunc(k.v.Deferred, func(a, b Deferral) int { return cmp.Compare(a.Member, b.Member) })
-}
-
-func rank(v *view) int {
-	if v.class == broken {
-		return 0
-	}
-	return 1
 }
 
 func odd(v *view) int {
@@ -142,7 +135,7 @@ func gateGrace(k *look, v *view) answer {
 	if k.now < v.next.NoMarkBefore {
 		return deny(int(k.now.sub(v.next.NoMarkBefore-Instant(k.grace.Milliseconds())).Seconds()), int(k.grace.Seconds()), "in a grace against marks until "+clock(v.next.NoMarkBefore))
 	}
-	if age := k.now.sub(v.next.Since); v.next.Old && age < k.grace {
+	if age := k.now.sub(v.next.Since); age < k.grace { // one that was there before the guard: others are outside so long
 		return deny(int(age.Seconds()), int(k.grace.Seconds()), "first seen a moment ago")
 	}
 	return answer{}
@@ -341,12 +334,10 @@ func gateRegionBudget(k *look, _ *view) answer {
 	return answer{}
 }
 
-// spared says that capacity and min-healthy do not apply: a group of one member whose owner allowed it.
-func (k *look) spared() bool { return k.p.ActOnLastInstance && k.lastInstance() }
-
+// Capacity and min-healthy do not apply to a group of one member, whose owner has allowed it: gateLastInstance has asked.
 func gateCapacity(k *look, v *view) answer {
 	have, limit := k.flying+v.m.weight(), floorPercent(k.desired, k.p.CapacityLossPercentMax)
-	if have > limit && !k.spared() {
+	if have > limit && !k.lastInstance() {
 		return deny(have, limit, "weight lost by this mark and everything in flight")
 	}
 	return answer{}
@@ -354,7 +345,7 @@ func gateCapacity(k *look, v *view) answer {
 
 func gateMinHealthy(k *look, _ *view) answer {
 	have, limit := k.healthy, ceilPercent(k.desired, k.p.MinHealthyPercent)
-	if have < limit && !k.spared() {
+	if have < limit && !k.lastInstance() {
 		return deny(have, limit, "healthy weight after the mark")
 	}
 	return answer{}

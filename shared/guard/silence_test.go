@@ -245,3 +245,24 @@ func TestWorkersThatAllFallSilentProveNothingThoughTheQueueIsDeep(t *testing.T) 
 		want(t, trend+": pages", pages(v), "heartbeat-path!, worker-stalled!")
 	}
 }
+
+func TestAWorkerIsAloneInItsSilenceBesideOnesThatAreNotAtWork(t *testing.T) {
+	for name, lay := range map[string]func(f *guardtest.Fleet){
+		"one is in standby":     func(f *guardtest.Fleet) { f.M(1).Lifecycle = "Standby" },
+		"one is in its grace":   func(f *guardtest.Fleet) { f.M(1).Since = f.In.Now },
+		"one of each":           func(f *guardtest.Fleet) { f.M(1).Lifecycle, f.M(2).Since = "Standby", f.In.Now },
+		"one is on its way out": func(f *guardtest.Fleet) { f.M(1).Lifecycle = "Terminating" },
+	} {
+		f := worker(8)
+		quietFor(f, 0, 1, 2)
+		f.Remember(1).Old, f.Remember(2).Old = false, false
+		if name != "one of each" {
+			f.Heal(2)
+		}
+		lay(f)
+		v := f.Sweep()
+		if v.Members.Broken != 1 || !strings.HasPrefix(pageText(v, guard.PageWorkerStalled), "1 workers are silent") {
+			t.Errorf("%s: %d broken, the page %q", name, v.Members.Broken, pageText(v, guard.PageWorkerStalled))
+		}
+	}
+}
