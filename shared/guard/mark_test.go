@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,5 +112,35 @@ func TestALookWritesIntoNoMarkThatItWasGiven(t *testing.T) {
 	want(t, "the mark of the look", onlyMark(t, f.Sweep()).Outcome, guard.OutcomeDone)
 	if given[0] != before {
 		t.Errorf("the mark that it was given is now %+v", given[0])
+	}
+}
+
+func TestAnOutcomeIsWrittenIntoNoStateThatSomebodyElseHolds(t *testing.T) {
+	region := guard.RegionState{Marks: []guard.RegionMark{{ID: "g/a", At: 1000}, {ID: "g/b", At: 1000}}}
+	if r := guard.Return(region, "g", []string{"a"}); len(r.Marks) != 1 || r.Marks[0].ID != "g/b" {
+		t.Errorf("returned: %v", r.Marks)
+	}
+	if r := guard.SettleRegion(region, "g", "a", time.UnixMilli(9000)); r.Marks[0].At != 9000 || r.Marks[1].At != 1000 {
+		t.Errorf("settled: %v", r.Marks)
+	}
+	if want := []guard.RegionMark{{ID: "g/a", At: 1000}, {ID: "g/b", At: 1000}}; !slices.Equal(region.Marks, want) {
+		t.Errorf("the marks that were given are now %v", region.Marks)
+	}
+}
+
+func TestACallWithoutAnAnswerLeavesItsReservationUnknown(t *testing.T) {
+	s := guard.State{Marks: []guard.Mark{{ID: "a", Member: "i-1", At: 1000, Outcome: guard.OutcomeReserved}}}
+	if m := guard.Settle(s, "a", guard.OutcomeUnknown, time.UnixMilli(9000)).Marks[0]; m.Outcome != guard.OutcomeUnknown || m.Called != 9000 {
+		t.Errorf("%s, called at %d", m.Outcome, m.Called)
+	}
+}
+
+func TestOnlyACallThatCameTooEarlyChangesAGrace(t *testing.T) {
+	s := guard.State{Members: []guard.MemberState{{ID: "i-1", NoMarkBefore: 5000}}, Marks: []guard.Mark{{ID: "a", Member: "i-1", At: 1000}}}
+	if n := guard.GiveBack(s, "a", time.Time{}).Members[0]; n.NoMarkBefore != 5000 {
+		t.Errorf("spared until %d, want what it was: 5000", n.NoMarkBefore)
+	}
+	if n := guard.GiveBack(s, "a", time.UnixMilli(9000)).Members[0]; n.NoMarkBefore != 309000 || s.Members[0].NoMarkBefore != 5000 {
+		t.Errorf("spared until %d, want five minutes from then; what was given says %d", n.NoMarkBefore, s.Members[0].NoMarkBefore)
 	}
 }

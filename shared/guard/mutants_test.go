@@ -179,16 +179,27 @@ func TestABlindLookCallsNoReplacementFailed(t *testing.T) {
 	}
 }
 
-func TestAMemberThatIsNotInServiceHasNoPartInWhatCouldNotBeRead(t *testing.T) {
+func TestAMemberThatDoesNotServeHasNoPartInWhatCouldNotBeRead(t *testing.T) {
 	f := guardtest.New(8)
 	f.M(0).Lifecycle = "Pending"
 	f.M(1).Lifecycle = "Standby"
+	f.M(2).Beat.Status = "draining"
 	f.In.Reads.Targets = "throttled"
 	for i := range f.In.Group.Members {
 		f.M(i).Targets = nil
 	}
-	if v := f.Sweep(); v.Region.Eligible != 6 {
-		t.Errorf("%d members told to the Region, want 6", v.Region.Eligible)
+	if v := f.Sweep(); v.Region.Eligible != 5 {
+		t.Errorf("%d members told to the Region, want 5", v.Region.Eligible)
+	}
+}
+
+func TestAWorkerIsBadWhateverCannotBeReadOfTargets(t *testing.T) {
+	f := worker(8)
+	quietFor(f, 0)
+	f.In.Reads.Targets = "throttled"
+	f.Sweep()
+	if n := f.Remember(0); !n.Bad || n.BadSince != guard.At(f.In.Now) || f.Verdict.Members.Broken != 1 {
+		t.Errorf("remembered %+v, members %+v", n, f.Verdict.Members)
 	}
 }
 

@@ -52,11 +52,12 @@ func Withhold(in Input, v Verdict) Verdict {
 	return v
 }
 
-// untried takes back the count of restores that are not sent, so that a pause uses up no tries of a real hold.
+// untried takes back the count of restores that are not sent, so that a pause uses up no tries of a real hold. Nothing else names a member
+// while a hold is in force.
 func untried(v Verdict) []MemberState {
 	members := slices.Clone(v.State.Members)
 	for _, a := range v.Actions {
-		if j, ok := memberAt(members, a.Member); ok && a.Kind == ActRestore {
+		if j, ok := memberAt(members, a.Member); ok {
 			members[j].RestoreTries--
 		}
 	}

@@ -426,3 +426,16 @@ func TestARelapseOfAHoldOnPaperTakesBackOnPaperWhatItResumed(t *testing.T) {
 	f.Break(3, 4)
 	want(t, "the relapse", actions(f.Sweep()), "suspend HealthCheck")
 }
+
+// TestWhatSomebodyResumesAsAHoldEndsIsNotSuspendedForIt would otherwise be left suspended by a hold that is over.
+func TestWhatSomebodyResumesAsAHoldEndsIsNotSuspendedForIt(t *testing.T) {
+	f := guardtest.New(8)
+	f.Suspend(f.In.Now.Add(-time.Hour), "ReplaceUnhealthy")
+	f.Break(0, 1)
+	want(t, "hold", actions(f.Sweep()), "suspend AZRebalance,HealthCheck")
+	f.Heal(0, 1)
+	f.Sweeps(12)
+	want(t, "the last step", story(f, 1), "5 resume AZRebalance")
+	f.Resume("ReplaceUnhealthy")
+	want(t, "the end", story(f, 1)+strings.Join(f.Suspended(), ","), "free")
+}
