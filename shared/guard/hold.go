@@ -33,6 +33,7 @@ func suspendedAt(reason string) (time.Time, bool) {
 	return at, err == nil
 }
 
+// suspension is what AWS says of a process; one that is not suspended has no name, and so is nobody's.
 func (k *look) suspension(process string) (Suspension, bool) {
 	for _, s := range k.in.Group.Suspended {
 		if s.Process == process {

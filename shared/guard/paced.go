@@ -59,8 +59,8 @@ func (k *look) canPace(h *Hold) pace {
 
 // keepsHealthCheck says that HealthCheck is suspended by this hold, as AWS says in this look.
 func (k *look) keepsHealthCheck(h *Hold) bool {
-	s, there := k.suspension(ProcessHealthCheck)
-	return h.Observed || there && k.ours(s) != nil
+	s, _ := k.suspension(ProcessHealthCheck)
+	return h.Observed || k.ours(s) != nil // one that is not there is nobody's
 }
 
 // unpaced stops a paced exit whose members would be AWS's at once, because HealthCheck is not suspended by this hold: it waits for the call
@@ -145,8 +145,7 @@ func (k *look) tendPaced() {
 	if len(left) > 0 || k.limits.InFlight > 0 {
 		return
 	}
-	s, there := k.suspension(ProcessHealthCheck)
-	if !there || k.ours(s) == nil {
+	if s, _ := k.suspension(ProcessHealthCheck); k.ours(s) == nil {
 		k.next.Paced = nil
 		return
 	}

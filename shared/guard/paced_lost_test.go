@@ -135,3 +135,67 @@ func TestAPacedExitInModeOffIsPaged(t *testing.T) {
 	f.In.Policy.Mode = guard.ModeOff
 	want(t, "page", pageText(f.Sweep(), guard.PagePausedWhileHeld), "mode is off while a paced exit is under way since 2026-03-02 12:10:00Z: HealthCheck stays suspended")
 }
+
+func TestAPacedExitThatIsOnlyWatchedEndsWithItsHealthCheckToo(t *testing.T) {
+	for name, change := range map[string]func(*guard.Policy){
+		"mode observe":      func(p *guard.Policy) { p.Mode = guard.ModeObserve },
+		"mode off":          func(p *guard.Policy) { p.Mode = guard.ModeOff },
+		"action alert-only": func(p *guard.Policy) { p.Action = guard.ActionAlertOnly },
+	} {
+		f := underRepair(t)
+		change(&f.In.Policy)
+		if look(f); f.In.State.Paced == nil {
+			t.Errorf("%s: the paced exit is forgotten while HealthCheck is suspended", name)
+		}
+		f.Resume("HealthCheck")
+		if look(f); f.In.State.Paced != nil {
+			t.Errorf("%s: the paced exit goes on without HealthCheck", name)
+		}
+	}
+}
+
+// TestAPacedExitThatSuspendedNothingIsNobodys has a state that no look leaves: the exit names no process of its own.
+func TestAPacedExitThatSuspendedNothingIsNobodys(t *testing.T) {
+	for name, mode := range map[string]string{"mode act": guard.ModeAct, "mode off": guard.ModeOff} {
+		f := guardtest.New(8)
+		f.In.Policy.Mode = mode
+		f.In.State.Paced = &guard.Paced{Since: guard.At(f.In.Now.Add(-48 * time.Hour)), Members: []string{f.ID(0)}}
+		f.Break(0)
+		if f.Sweep(); f.In.State.Paced != nil {
+			t.Errorf("%s: it goes on without HealthCheck", name)
+		}
+	}
+	f := guardtest.New(8)
+	f.In.State.Paced = &guard.Paced{Since: guard.At(f.In.Now.Add(-48 * time.Hour)), Members: []string{f.ID(0)}}
+	f.Suspend(f.In.Now.Add(-time.Hour), "HealthCheck")
+	f.Break(0)
+	want(t, "what is suspended is somebody else's", pages(f.Sweep()), "foreign-suspension/HealthCheck")
+	f.Break(3, 4)
+	want(t, "the hold", actions(f.Sweep()), "suspend AZRebalance,ReplaceUnhealthy")
+	if n := len(hold(t, f).Ours); n != 2 || f.In.State.Paced != nil {
+		t.Errorf("%d processes of ours, want 2", n)
+	}
+}
+
+func TestAHoldThatIsLeftToPeopleMayHaveItsPacedExitWithItsOwnHealthCheck(t *testing.T) {
+	f := ailing(t)
+	f.In.State.Hold.Removed = 1
+	f.Resume("AZRebalance")
+	want(t, "pages", pages(f.Sweep()), "suspension-conflict!")
+	force(f, "1")
+	f.Sweep()
+	if !hold(t, f).Paced {
+		t.Errorf("no paced exit: %v", f.Verdict.Explain())
+	}
+}
+
+func TestAPacedExitWhoseHealthCheckSomebodyTookOverIsVoid(t *testing.T) {
+	f := stuck(t)
+	f.Sweep()
+	f.Resume("HealthCheck")
+	f.Suspend(f.In.Now.Add(10*time.Minute), "HealthCheck")
+	want(t, "an hour later", f.Sweeps(60).Mode, guard.Held)
+	if h := hold(t, f); h.Paced || len(h.Ours) != 2 || len(f.In.Group.Suspended) != 3 || f.In.State.Paced != nil {
+		t.Errorf("hold %+v, suspended %v: want no paced exit, and nothing resumed", h, f.Suspended())
+	}
+}

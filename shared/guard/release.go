@@ -237,7 +237,7 @@ func (k *look) budgetLeft(back Limits) int {
 func (k *look) resume(h *Hold, names []string) {
 	var call []string
 	for _, name := range names {
-		if s, there := k.suspension(name); h.Observed || there && k.ours(s) != nil {
+		if s, _ := k.suspension(name); h.Observed || k.ours(s) != nil {
 			call = append(call, name)
 		}
 	}
@@ -253,7 +253,7 @@ func (k *look) notResumed(h *Hold) []string {
 	var left []string
 	for i := range h.Ours {
 		if p := &h.Ours[i]; p.Resumed != 0 {
-			if s, there := k.suspension(p.Process); there && !h.Observed && k.ours(s) != nil {
+			if s, _ := k.suspension(p.Process); k.ours(s) != nil {
 				left = append(left, p.Process)
 			}
 		}
