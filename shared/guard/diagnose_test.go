@@ -219,6 +219,10 @@ func TestNotRegistered(t *testing.T) {
 			f.M(0).Targets = nil
 			f.In.Group.TargetGroups[0].InUse = false
 		}, ""},
+		"taken out while it drains": {func(f *guardtest.Fleet) {
+			f.M(0).Targets = nil
+			f.M(0).Beat.Status = "draining"
+		}, ""},
 		"still registering": {func(f *guardtest.Fleet) { f.Aim(0, "initial", "Elb.RegistrationInProgress") }, ""},
 		"in its first grace": {func(f *guardtest.Fleet) {
 			f.M(0).Targets = nil

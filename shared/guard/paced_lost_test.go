@@ -134,6 +134,11 @@ func TestAPacedExitInModeOffIsPaged(t *testing.T) {
 	f := underRepair(t)
 	f.In.Policy.Mode = guard.ModeOff
 	want(t, "page", pageText(f.Sweep(), guard.PagePausedWhileHeld), "mode is off while a paced exit is under way since 2026-03-02 12:10:00Z: HealthCheck stays suspended")
+	if p := f.Verdict.Pages[0]; p.Since != f.In.State.Paced.Since {
+		t.Errorf("true since %s, want since the paced exit began: %s", p.Since.Time(), f.In.State.Paced.Since.Time())
+	}
+	f.In.Policy.HoldMaxSeconds = 600
+	want(t, "a page past the maximum of a hold", pageText(f.Step(4*time.Hour), guard.PageHoldTooLong), "")
 }
 
 func TestAPacedExitThatIsOnlyWatchedEndsWithItsHealthCheckToo(t *testing.T) {

@@ -101,7 +101,7 @@ func (k *look) noticeMembers() {
 			continue
 		}
 		v := k.find(d.Member)
-		if d.Reason != ReasonHeld && k.next.Hold == nil && k.now.sub(v.next.BrokenSince) >= seconds(k.p.DeferredPageSeconds) {
+		if k.next.Hold == nil && k.now.sub(v.next.BrokenSince) >= seconds(k.p.DeferredPageSeconds) {
 			stuck = append(stuck, fmt.Sprintf("%s since %s (%s%s)", d.Member, clock(v.next.BrokenSince), d.Reason, suffix(d.Text)))
 		}
 		switch {
@@ -294,7 +294,7 @@ func (k *look) tell() {
 
 // due says that a condition is to be told in this look.
 func (k *look) due(p Page, s PageState) bool {
-	return s.Last == 0 || k.now.sub(s.Last) >= seconds(k.p.PageRepeatSeconds) || p.Urgent && !s.Urgent
+	return k.now.sub(s.Last) >= seconds(k.p.PageRepeatSeconds) || p.Urgent && !s.Urgent
 }
 
 // resend adds pages of earlier looks that are not known to be delivered, unless the same condition is told anew.

@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -208,4 +209,73 @@ func TestANoticeIsNoFasterForTheNextHold(t *testing.T) {
 	if len(told) != 2 || told[1].Sub(told[0]) != 30*time.Minute {
 		t.Errorf("hold-too-long is told at %v, want it twice and the interval of 30 minutes between: once for each hold", told)
 	}
+}
+
+func TestNothingIsCalledForeignWhileTheStateCannotBeRead(t *testing.T) {
+	f := guardtest.New(8)
+	f.Suspend(f.In.Now, "AZRebalance", "HealthCheck")
+	f.In.State, f.In.Reads.State = guard.State{}, "throttled"
+	want(t, "pages", pages(f.Sweep()), "blind")
+}
+
+func TestASuspensionWithoutATimeIsToldWithoutAnAge(t *testing.T) {
+	f := guardtest.New(8)
+	f.In.Group.Suspended = []guard.Suspension{{Process: "Launch", Reason: "maintenance"}}
+	want(t, "text", pageText(f.Sweep(), guard.PageForeignSuspension), "Launch is suspended, not by Holdfast: maintenance. It is never undone by Holdfast")
+}
+
+func TestAGroupThatWasNeverCoveredIsUrgentThoughFewAreSilent(t *testing.T) {
+	f := guardtest.New(8)
+	f.Sweep()
+	neverSpoke(f, 2)
+	for i := 2; i < 6; i++ { // late, which is not silent
+		f.Silence(i)
+		f.Remember(i).AdvancedAt = guard.At(f.In.Now.Add(-time.Minute))
+	}
+	want(t, "pages", pages(f.Sweep()), "heartbeat-coverage!, heartbeat-lag")
+}
+
+func TestAnObservedMarkWaitsForNoReplacement(t *testing.T) {
+	for observed, told := range map[bool]string{true: "", false: "replacement-stuck!"} {
+		f := calm(guardtest.New(20))
+		marked(f, "gone", guard.OutcomeDone, 24*time.Hour).Observed = observed
+		f.In.Group.Members = f.In.Group.Members[:19] // its place is empty
+		want(t, fmt.Sprint("only observed: ", observed), pages(f.Sweep()), told)
+	}
+}
+
+func TestAGroupThatServesTargetsHasNoStalledWorkers(t *testing.T) {
+	f := guardtest.New(8)
+	f.In.Policy.Queue = &guard.QueueSpec{SQSURL: "https://sqs.eu-west-1.amazonaws.com/111122223333/jobs", Deep: 1000}
+	f.In.Group.Queue = &guard.QueueReading{Depth: 1000, Trend: "rising"}
+	quietFor(f, 0)
+	want(t, "pages", pages(f.Sweep()), "heartbeat-path")
+}
+
+func TestAPageThatWasNotDeliveredIsSentAgainThoughAnotherSubjectIsTold(t *testing.T) {
+	f := guardtest.New(8)
+	f.In.Problems = []guard.Problem{{Layer: "a", Key: "x", Rule: "is no policy key"}}
+	f.In.State = f.Sweep().State // nothing is delivered
+	f.In.Problems = []guard.Problem{{Layer: "b", Key: "x", Rule: "is no policy key"}}
+	want(t, "pages", pages(f.Sweep()), "config/b x, config/a x")
+}
+
+func TestAPacedExitOnPaperKeepsNothingSuspended(t *testing.T) {
+	f := guardtest.New(8)
+	f.In.Policy.Action = guard.ActionAlertOnly
+	f.Break(0, 1, 2)
+	f.Sweep()
+	force(f, "1")
+	f.Sweeps(6)
+	if f.In.State.Paced == nil {
+		t.Fatalf("no paced exit: %v", f.Verdict.Explain())
+	}
+	f.In.Policy.HoldMaxSeconds = 600
+	for range 30 {
+		if text := pageText(f.Sweep(), guard.PageHoldTooLong); text != "" {
+			t.Fatalf("told: %s", text)
+		}
+	}
+	f.In.Policy.Mode = guard.ModeOff
+	want(t, "while the guard is off", pageText(f.Sweep(), guard.PagePausedWhileHeld), "")
 }
