@@ -43,6 +43,7 @@ func TestCeilings(t *testing.T) {
 		{39, 1, 1, 3, 19}, // 5 % of 39 is 1.95, 10 % is 3.9, rounded down
 		{40, 2, 2, 4, 20},
 		{100, 5, 5, 10, 50},
+		{399, 19, 19, 39, 199},
 	}
 	for _, test := range tests {
 		t.Run(fmt.Sprintf("%d members", test.n), func(t *testing.T) {

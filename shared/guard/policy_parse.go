@@ -154,39 +154,20 @@ func (k Key) Range() string {
 	}
 }
 
-// wholeNumber takes a JSON number without a fraction, so 60, 6e1 and 60.0 but not "60", null or NaN.
+// wholeNumber takes a JSON number without a fraction, so 60, 6e1 and 60.0 but not "60" or null. What it is given is one JSON value, so
+// that no number of Go's alone, such as NaN or 1_000, comes here.
 func wholeNumber(raw json.RawMessage) (int64, error) {
-	if n, plain := plainNumber(raw); plain {
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
 		return n, nil
 	}
-	var n json.Number
-	if len(raw) == 0 || raw[0] == '"' || string(raw) == "null" || json.Unmarshal(raw, &n) != nil {
+	f, err := strconv.ParseFloat(string(raw), 64)
+	switch {
+	case errors.Is(err, strconv.ErrSyntax):
 		return 0, fmt.Errorf("%s is not a number", shown(raw))
-	}
-	if i, err := n.Int64(); err == nil {
-		return i, nil
-	}
-	f, err := n.Float64()
-	if err != nil || f != float64(int64(f)) {
+	case f != float64(int64(f)): // out of a float's range is infinite, and no whole number
 		return 0, fmt.Errorf("%s is not a whole number in range", shown(raw))
 	}
 	return int64(f), nil
-}
-
-// plainNumber reads what most numbers of a policy are, a few digits, at a fraction of the cost; false leaves a number to the decoder.
-func plainNumber(raw json.RawMessage) (int64, bool) {
-	const most = 15
-	if len(raw) == 0 || len(raw) > most || raw[0] == '0' && len(raw) > 1 {
-		return 0, false
-	}
-	n := int64(0)
-	for _, c := range raw {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = 10*n + int64(c-'0')
-	}
-	return n, true
 }
 
 // shown prints a refused value, cut to a length that a page can bear.

@@ -105,6 +105,22 @@ func TestResumeFitsTheBudget(t *testing.T) {
 		"one does not fit when ten minutes are full": {1, func(f *guardtest.Fleet) { spent(f, -3*time.Minute) }, "4"},
 		"one does not fit when the day is full":      {1, func(f *guardtest.Fleet) { f.In.Policy.MarksPerDay = 0 }, "4"},
 		"one does not fit when the Region is full":   {1, func(f *guardtest.Fleet) { f.In.Policy.RegionMarksPerHour = 0 }, "4"},
+		"one does not fit when the hour's only mark is spent": {1, func(f *guardtest.Fleet) {
+			f.In.Policy.MarksPerHour = 1
+			spent(f, 30*time.Minute)
+		}, "4"},
+		"one does not fit when the day's only mark is spent": {1, func(f *guardtest.Fleet) {
+			f.In.Policy.MarksPerDay = 1
+			spent(f, 2*time.Hour)
+		}, "4"},
+		"one does not fit when the Region's only mark is spent": {1, func(f *guardtest.Fleet) {
+			f.In.Policy.RegionMarksPerHour = 1
+			f.In.Region.Marks = []guard.RegionMark{{ID: "other/1", At: guard.At(f.In.Now)}}
+		}, "4"},
+		"one that is leaving needs no budget": {1, func(f *guardtest.Fleet) {
+			f.In.Policy.MarksPerHour = 0
+			f.M(0).Lifecycle = "Terminating"
+		}, "free"},
 		"one does not fit when others use the Region": {1, func(f *guardtest.Fleet) {
 			for i := range 6 {
 				f.In.Region.Marks = append(f.In.Region.Marks, guard.RegionMark{ID: fmt.Sprint("other/", i), At: guard.At(f.In.Now)})
