@@ -190,7 +190,7 @@ func (k *look) suspend(names []string) {
 
 // tend settles what became of our suspensions, repairs what went missing, and takes the next step of the release.
 func (k *look) tend(h *Hold) {
-	if len(k.triggers) > 0 && slices.ContainsFunc(k.triggers, func(t Trigger) bool { return t.Cause == CauseNotConverging }) {
+	if slices.ContainsFunc(k.triggers, func(t Trigger) bool { return t.Cause == CauseNotConverging }) {
 		h.Sticky = true
 	}
 	if k.in.Reads.Group == "" && !h.Observed {
