@@ -31,3 +31,12 @@ func TestFastClocksOfAnyYearAreNoSlowPath(t *testing.T) {
 		})
 	}
 }
+
+func TestTheZeroOfMomentsIsTheZeroOfTimes(t *testing.T) {
+	if at := guard.Instant(0).Time(); !at.IsZero() || guard.At(time.Time{}) != 0 {
+		t.Errorf("0 is %s, and the zero time %d", at, guard.At(time.Time{}))
+	}
+	if at := guard.Instant(1).Time(); !at.Equal(time.UnixMilli(1)) || guard.At(at) != 1 {
+		t.Errorf("1 is %s", at)
+	}
+}

@@ -105,10 +105,7 @@ func (k *look) tryPaced(h *Hold) {
 		k.note("the paced exit begins: only members that were bad all along keep the triggers true")
 		return
 	}
-	k.triggers = saved
-	for i := range k.views {
-		k.views[i].permanent = false
-	}
+	k.triggers = saved // nothing asks in the rest of a look without a paced exit who is permanent
 }
 
 // startPaced leaves HealthCheck suspended and lists the members to repair. HealthCheck is among the hold's own: canPace and unpaced see to it.

@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -202,5 +203,19 @@ func TestAPacedExitWhoseHealthCheckSomebodyTookOverIsVoid(t *testing.T) {
 	want(t, "an hour later", f.Sweeps(60).Mode, guard.Held)
 	if h := hold(t, f); h.Paced || len(h.Ours) != 2 || len(f.In.Group.Suspended) != 3 || f.In.State.Paced != nil {
 		t.Errorf("hold %+v, suspended %v: want no paced exit, and nothing resumed", h, f.Suspended())
+	}
+}
+
+func TestAPacedExitResumesNoHealthCheckThatSomebodyTookOver(t *testing.T) {
+	f := underRepair(t)
+	f.Resume("HealthCheck")
+	f.Suspend(f.In.Now.Add(10*time.Minute), "HealthCheck")
+	f.Heal(0, 1, 2)
+	for i := range 3 {
+		want(t, fmt.Sprint("look ", i), actions(f.Sweep()), "")
+	}
+	want(t, "suspended", strings.Join(f.Suspended(), ","), "HealthCheck")
+	if f.In.State.Paced != nil {
+		t.Errorf("the paced exit goes on: %+v", f.In.State.Paced)
 	}
 }
