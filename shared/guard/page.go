@@ -224,7 +224,7 @@ func (k *look) pageList(key string, names []string, what string) {
 func (k *look) pageLag(late, lag, skew []string) {
 	if n := len(late) + len(lag); n >= 2 {
 		k.page(Page{Key: PageHeartbeatLag, Text: fmt.Sprintf("beats arrive late from %d members: %s", n, listed(append(late, lag...)))})
-	} else if len(lag) == 1 {
+	} else {
 		skew = append(skew, lag...)
 	}
 	slices.Sort(skew)

@@ -114,12 +114,12 @@ func (k *Key) apply(p *Policy, raw json.RawMessage) error {
 			return err
 		}
 		switch {
-		case n > int64(k.Max) && k.Max == limitUnbounded:
+		case n > k.Max && k.Max == limitUnbounded:
 			return fmt.Errorf("%d, want at most %d", n, k.Max)
-		case n < int64(k.Min) || n > int64(k.Max):
+		case n < k.Min || n > k.Max:
 			return fmt.Errorf("%d, want %s", n, k.Range())
 		}
-		*k.number(p) = int(n)
+		*k.number(p) = n
 	case k.flag != nil:
 		var b *bool
 		if err := json.Unmarshal(raw, &b); err != nil || b == nil {
@@ -127,11 +127,12 @@ func (k *Key) apply(p *Policy, raw json.RawMessage) error {
 		}
 		*k.flag(p) = *b
 	case k.word != nil:
-		var w *string
-		if err := json.Unmarshal(raw, &w); err != nil || w == nil || !slices.Contains(k.Words, *w) {
+		var w string
+		_ = json.Unmarshal(raw, &w) // what is no text leaves none, which is no word
+		if !slices.Contains(k.Words, w) {
 			return fmt.Errorf("%s, want %s", shown(raw), strings.Join(k.Words, ", "))
 		}
-		*k.word(p) = *w
+		*k.word(p) = w
 	default:
 		return applyList(k.Name, p, raw)
 	}
@@ -156,18 +157,15 @@ func (k Key) Range() string {
 
 // wholeNumber takes a JSON number without a fraction, so 60, 6e1 and 60.0 but not "60" or null. What it is given is one JSON value, so
 // that no number of Go's alone, such as NaN or 1_000, comes here.
-func wholeNumber(raw json.RawMessage) (int64, error) {
-	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
-		return n, nil
-	}
+func wholeNumber(raw json.RawMessage) (int, error) {
 	f, err := strconv.ParseFloat(string(raw), 64)
 	switch {
 	case errors.Is(err, strconv.ErrSyntax):
 		return 0, fmt.Errorf("%s is not a number", shown(raw))
-	case f != float64(int64(f)): // out of a float's range is infinite, and no whole number
+	case f != float64(int(f)): // out of a float's range is infinite, and no whole number
 		return 0, fmt.Errorf("%s is not a whole number in range", shown(raw))
 	}
-	return int64(f), nil
+	return int(f), nil
 }
 
 // shown prints a refused value, cut to a length that a page can bear.
