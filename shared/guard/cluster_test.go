@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -34,8 +35,11 @@ func TestAClusterHoldsUntilItsMembersAreWell(t *testing.T) {
 	want(t, "why", strings.Join(v.Notes, "; "), "the hold waits for 3 members that began to fail together and are still bad")
 	f.Heal(0, 1)
 	want(t, "one of them is still bad", story(f, 1), "1")
+	want(t, "why", strings.Join(f.Verdict.Notes, "; "), "the hold waits for 1 member that began to fail together and is still bad")
 	f.Heal(2)
-	want(t, "all are well: the quiet time is long over", story(f, 4), "2 | 3 resume HealthCheck | 5 resume AZRebalance,ReplaceUnhealthy | free")
+	want(t, "all are well: the quiet time is long over", story(f, 1), "2")
+	want(t, "nothing is waited for", strings.Join(f.Verdict.Notes, "; "), "")
+	want(t, "the release", story(f, 3), "3 resume HealthCheck | 5 resume AZRebalance,ReplaceUnhealthy | free")
 }
 
 func TestQuietIsAskedOfAClusterToo(t *testing.T) {
@@ -225,4 +229,17 @@ func TestAReminderSaysWhatStillHoldsAndHowFarTheReleaseIs(t *testing.T) {
 	if strings.Contains(again, "different members were bad") || strings.Contains(again, "of quiet") {
 		t.Errorf("the reminder gives what keeps no hold, or promises what is over: %q", again)
 	}
+}
+
+func TestAClusterOfTheRegionHoldsUntilItsMembersAreWell(t *testing.T) {
+	f := calm(guardtest.New(10))
+	f.In.Policy.OnsetCount = 3
+	for i := range 2 {
+		f.In.Region.Onsets = append(f.In.Region.Onsets, guard.RegionOnset{Group: fmt.Sprint("other-", i), Member: "x", At: guard.At(f.In.Now)})
+	}
+	f.Break(0)
+	want(t, "the hold", causes(f.Sweep()), "region-onset=3/3")
+	want(t, "half an hour later", f.Sweeps(30).Mode, guard.Held)
+	f.Heal(0)
+	want(t, "it is well", story(f, 1), "2")
 }

@@ -110,8 +110,13 @@ func TestAForcedReleaseFromABlockedResume(t *testing.T) {
 	f.Sweeps(14)
 	want(t, "blocked", strings.Join(f.Suspended(), ","), "AZRebalance,ReplaceUnhealthy")
 	force(f, "1")
-	want(t, "HealthCheck is suspended again before anything else", story(f, 5),
-		"1 suspend HealthCheck | 1 | 2 restore i-00000; restore i-00001 | 5 resume AZRebalance,ReplaceUnhealthy | free")
+	want(t, "HealthCheck is suspended again before anything else", story(f, 1), "1 suspend HealthCheck")
+	want(t, "what blocked is not told again", pageText(f.Verdict, guard.PageResumeBlocked)+f.Verdict.Mode, guard.Held)
+	if slices.ContainsFunc(f.In.State.Pages, func(s guard.PageState) bool { return s.Key == guard.PageResumeBlocked && s.Open }) {
+		t.Error("the release that was taken back counts as blocked")
+	}
+	want(t, "then", story(f, 4),
+		"1 | 2 restore i-00000; restore i-00001 | 5 resume AZRebalance,ReplaceUnhealthy | free")
 	want(t, "repaired", fmt.Sprint(repair(t, f)), "2")
 }
 

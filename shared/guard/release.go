@@ -126,8 +126,8 @@ func (k *look) clusterLasts(h *Hold) bool {
 	for i := range k.views {
 		n := k.views[i].next
 		began := n.BadSince.sub(h.Since).Abs() <= seconds(k.p.OnsetWindowSeconds)
-		gap := n.BadAllHold && n.BadSince > h.Since // bad when the hold began: a gap in the looks has moved its time
-		if n.Bad && (began || gap) {
+		gap := n.BadAllHold && n.BadSince > h.Since // bad since the hold began: a gap in the looks has moved its time
+		if began || gap {
 			left++
 		}
 	}

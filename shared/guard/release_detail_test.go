@@ -90,3 +90,71 @@ func TestWhatAHalfLostResumeDidIsNobodyElsesWork(t *testing.T) {
 	depend(f, guard.AlarmOK)
 	want(t, "known again", actions(f.Sweep()), "resume AZRebalance")
 }
+
+func TestWhatABlockedReleaseSuspendedIsResumedWithTheRest(t *testing.T) {
+	f := guardtest.New(8)
+	f.Suspend(f.In.Now.Add(-time.Hour), "HealthCheck")
+	f.Break(0, 1)
+	want(t, "hold", actions(f.Sweep()), "suspend AZRebalance,ReplaceUnhealthy")
+	f.Heal(0, 1)
+	f.Sweeps(10)
+	f.Break(4)
+	f.M(4).Unhealthy = true
+	f.In.Policy.MarksPerHour = 0
+	want(t, "blocked", story(f, 2), "2 | 4")
+	f.Resume("HealthCheck") // who had suspended it does
+	want(t, "what is missing", story(f, 1), "4 suspend HealthCheck")
+	f.In.Policy.MarksPerHour = 3
+	want(t, "the end", story(f, 2), "5 resume AZRebalance,HealthCheck,ReplaceUnhealthy | free")
+}
+
+func TestAForceThatComesWhenAllFitsChangesNoRelease(t *testing.T) {
+	f := quieted(t)
+	want(t, "under way", story(f, 2), "2 | 3 resume HealthCheck")
+	force(f, "1")
+	want(t, "the rest", story(f, 2), "5 resume AZRebalance,ReplaceUnhealthy | free")
+}
+
+func TestAForcedReleaseThatCannotBePacedIsToldWhatBlocksIt(t *testing.T) {
+	f := ailing(t)
+	h := f.In.State.Hold
+	for i := range h.Ours {
+		if h.Ours[i].Process == guard.ProcessHealthCheck {
+			h.Ours = append(h.Ours[:i:i], h.Ours[i+1:]...) // somebody else's
+			break
+		}
+	}
+	f.Heal(1, 2)
+	f.Sweeps(3)
+	f.In.Policy.MarksPerHour = 0
+	force(f, "1")
+	f.Sweeps(4)
+	want(t, "stage", fmt.Sprint(hold(t, f).Stage), "4")
+	if text := pageText(f.Verdict, guard.PageResumeBlocked) + fmt.Sprint(f.In.State.Pages); !strings.Contains(text, guard.PageResumeBlocked) {
+		t.Errorf("told: %s", text)
+	}
+}
+
+func TestAPacedExitThatOthersBlockIsToldAndWaits(t *testing.T) {
+	f := ailing(t)
+	force(f, "1")
+	f.Sweep()
+	f.Break(5)
+	f.M(5).Unhealthy = true
+	f.In.Policy.MarksPerHour = 0
+	f.Sweeps(2)
+	want(t, "pages", pageText(f.Verdict, guard.PageResumeBlocked), "1 member is still Unhealthy to Auto Scaling and the budget left is 0: resuming ReplaceUnhealthy would replace them at once, so the hold stays")
+	if h := hold(t, f); h.Stage != guard.StageResume || !h.Paced {
+		t.Errorf("hold %+v, want its paced exit to wait", h)
+	}
+}
+
+func TestAWatchThatIsOverStartsNoHold(t *testing.T) {
+	for left, causedBy := range map[time.Duration]string{0: "", time.Millisecond: "backlog=1/0"} {
+		f := calm(guardtest.New(20))
+		next := f.In.Now.Add(guardtest.Interval)
+		marked(f, "gone", guard.OutcomeDone, 5*time.Minute).By = "aws"
+		f.In.State.Watch = &guard.Watch{Since: guard.At(next.Add(-15 * time.Minute)), Until: guard.At(next.Add(left))}
+		want(t, fmt.Sprint(left, " before its end"), causes(f.Sweep()), causedBy)
+	}
+}
