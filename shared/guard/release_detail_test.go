@@ -158,3 +158,15 @@ func TestAWatchThatIsOverStartsNoHold(t *testing.T) {
 		want(t, fmt.Sprint(left, " before its end"), causes(f.Sweep()), causedBy)
 	}
 }
+
+func TestAWatchCountsFromTheMomentOfTheRelease(t *testing.T) {
+	for age, causedBy := range map[time.Duration]string{10 * time.Minute: "backlog=2/1", 10*time.Minute + time.Millisecond: ""} {
+		f := calm(guardtest.New(20))
+		next := f.In.Now.Add(guardtest.Interval)
+		marked(f, "gone", guard.OutcomeDone, age).By = "aws"
+		f.In.State.Marks = append(f.In.State.Marks, f.In.State.Marks[0])
+		f.In.State.Marks[1].ID, f.In.State.Marks[1].Member, f.In.State.Marks[1].At = "y", "gone too", guard.At(next.Add(-time.Minute))
+		f.In.State.Watch = &guard.Watch{Since: guard.At(next.Add(-10 * time.Minute)), Until: guard.At(next.Add(5 * time.Minute)), Budget: 1}
+		want(t, fmt.Sprint("one was terminated ", age, " ago"), causes(f.Sweep()), causedBy)
+	}
+}
