@@ -243,3 +243,20 @@ func TestAClusterOfTheRegionHoldsUntilItsMembersAreWell(t *testing.T) {
 	f.Heal(0)
 	want(t, "it is well", story(f, 1), "2")
 }
+
+// TestOnsetsAreKeptByMember has a member that is seen to fail and one, which sorts before it, that AWS takes unseen: a list that were not
+// sorted would count members twice.
+func TestOnsetsAreKeptByMember(t *testing.T) {
+	f := calm(guardtest.New(20))
+	f.Break(9)
+	taken(f, 4, "an ELB system health check failure.")
+	f.Break(7) // i-00008, now that one has gone
+	for look := range 3 {
+		f.Sweep()
+		var members []string
+		for _, o := range f.In.State.Onsets {
+			members = append(members, o.Member)
+		}
+		want(t, fmt.Sprint("look ", look), strings.Join(members, " "), "i-00004 i-00008 i-00009")
+	}
+}

@@ -167,6 +167,10 @@ func TestAWatchCountsFromTheMomentOfTheRelease(t *testing.T) {
 		f.In.State.Marks = append(f.In.State.Marks, f.In.State.Marks[0])
 		f.In.State.Marks[1].ID, f.In.State.Marks[1].Member, f.In.State.Marks[1].At = "y", "gone too", guard.At(next.Add(-time.Minute))
 		f.In.State.Watch = &guard.Watch{Since: guard.At(next.Add(-10 * time.Minute)), Until: guard.At(next.Add(5 * time.Minute)), Budget: 1}
-		want(t, fmt.Sprint("one was terminated ", age, " ago"), causes(f.Sweep()), causedBy)
+		v := f.Sweep()
+		want(t, fmt.Sprint("one was terminated ", age, " ago"), causes(v), causedBy)
+		if len(v.Triggers) > 0 {
+			want(t, "text", v.Triggers[0].Text, "2 members were terminated for health since the release, the budget was 1")
+		}
 	}
 }

@@ -87,7 +87,7 @@ func (k *look) unreadRun() {
 	k.next.UnreadRun = 0
 	var names []string
 	for _, d := range k.in.Group.Dependencies {
-		if d.Kind == DependencyHard && d.State != AlarmMissing && slices.Contains(k.unread, d.Alarm) {
+		if d.State != AlarmMissing && slices.Contains(k.unread, d.Alarm) {
 			names = append(names, d.Alarm)
 		}
 	}
