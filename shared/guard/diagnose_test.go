@@ -188,6 +188,17 @@ func TestAMemberCountsOnceInATargetGroup(t *testing.T) {
 	want(t, "two members on two ports", causes(f.Sweep()), "correlated=2/2 target-group:web=2/2")
 }
 
+func TestAMemberCountsOnceInATargetGroupThoughAnotherStandsBetweenItsPorts(t *testing.T) {
+	f := guardtest.New(8)
+	for i := range 8 {
+		f.M(i).Targets = append(f.M(i).Targets, guard.Target{Group: "api", Port: 80, State: "healthy"}, guard.Target{Group: "web", Port: 81, State: "healthy"})
+	}
+	f.Break(0)
+	want(t, "one member in two target groups", causes(f.Sweep()), "")
+	f.Break(1)
+	want(t, "two members", causes(f.Sweep()), "correlated=2/2 target-group:api=2/2 target-group:web=2/2")
+}
+
 func TestMembersOutside(t *testing.T) {
 	for _, lifecycle := range []string{"Pending", "Pending:Wait", "Terminating", "Terminating:Wait", "Standby", "EnteringStandby", "Warmed:Stopped", "Warmed:Running", "Detached", "Detaching", "Terminating:Retained"} {
 		f := guardtest.New(8)
