@@ -279,3 +279,13 @@ func TestAPacedExitOnPaperKeepsNothingSuspended(t *testing.T) {
 	f.In.Policy.Mode = guard.ModeOff
 	want(t, "while the guard is off", pageText(f.Sweep(), guard.PagePausedWhileHeld), "")
 }
+
+func TestAnAgeIsToldInDaysFromTwoOnAndInHoursBefore(t *testing.T) {
+	for age, told := range map[time.Duration]string{47*time.Hour + 30*time.Minute: ", 47h30m ago.", 48 * time.Hour: ", 2 days ago.", 47 * 24 * time.Hour: ", 47 days ago."} {
+		f := guardtest.New(8)
+		f.Suspend(f.In.Now.Add(guardtest.Interval-age), "Launch")
+		if text := pageText(f.Sweep(), guard.PageForeignSuspension); !strings.Contains(text, told) {
+			t.Errorf("%s: the page %q, want %q in it", age, text, told)
+		}
+	}
+}
