@@ -32,6 +32,7 @@ func Keys() []Key {
 		{"onset_count", []int{2, 3, 5, 10}, d.OnsetCount, "smaller: holds on fewer beginnings; larger: takes more of them for chance"},
 		{"onset_window_seconds", []int{120, 300, 600, 1200}, d.OnsetWindowSeconds, "smaller: only what begins together counts as together; larger: holds on more"},
 		{"rolling_percent", []int{10, 25, 50, 100}, d.RollingPercent, "smaller: a slow rot is held sooner; larger: repaired for longer"},
+		{"rolling_window_seconds", []int{900, 1800, 3600, 7200}, d.RollingWindowSeconds, "smaller: failures are forgotten sooner, and a cluster is waited for less long; larger: more is taken for related"},
 		{"max_in_flight", []int{0, 1, 2, 5}, d.MaxInFlight, "smaller: less capacity at risk; larger: several are repaired at once"},
 		{"marks_per_10_minutes", []int{0, 1, 2, 5}, d.MarksPer10Minutes, "the same, by time"},
 		{"marks_per_hour", []int{1, 2, 3, 6}, d.MarksPerHour, "the same, by time"},
