@@ -154,6 +154,7 @@ func TestTerminationsWhoseMemberAWSDoesNotNameAreCountedOneByOne(t *testing.T) {
 	if v := f.Sweep(); v.Limits.Hour != 3 {
 		t.Errorf("%d marks in an hour, want 3: %+v", v.Limits.Hour, v.State.Marks)
 	}
+	want(t, "triggers", causes(f.Verdict), "rolling=3/3")
 }
 
 func TestABlindLookCallsNoReplacementFailed(t *testing.T) {

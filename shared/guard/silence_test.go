@@ -266,3 +266,18 @@ func TestAWorkerIsAloneInItsSilenceBesideOnesThatAreNotAtWork(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoHasTimeForTheFirstBeatIsNotAmongTheOthers(t *testing.T) {
+	f := guardtest.New(8)
+	f.In.Policy.FirstHeartbeatSeconds = 900
+	for i := 4; i < 8; i++ { // past the grace, and not past the time for the first beat
+		f.M(i).Beat = guard.Beat{}
+		n := f.Remember(i)
+		n.Beat, n.Old, n.Since = false, false, guard.At(f.In.Now.Add(-8*time.Minute))
+	}
+	quietFor(f, 0)
+	f.Aim(0, "unhealthy", "Target.Timeout")
+	if v := f.Sweep(); v.Mode != guard.Watching || v.Members.Broken != 1 {
+		t.Errorf("%s, %d broken: three of three others beat", v.Mode, v.Members.Broken)
+	}
+}

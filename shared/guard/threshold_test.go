@@ -211,7 +211,7 @@ func TestOnsetClusterOfTheRegion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := guardtest.New(10)
 			f.In.Policy.CorrelatedMin = 10
-			f.In.Region.Eligible = map[string]int{"other": test.eligible}
+			f.In.Region.Eligible = map[string]int{"other": test.eligible, f.In.Group.ARN: 500} // what an earlier look said of this group is no part
 			for i := range test.others {
 				f.In.Region.Onsets = append(f.In.Region.Onsets, guard.RegionOnset{Group: fmt.Sprintf("other-%d", i), Member: "x", At: guard.At(f.In.Now)})
 			}
