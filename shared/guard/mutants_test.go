@@ -376,3 +376,10 @@ func TestAPacedExitWaitsForOneReplacementToo(t *testing.T) {
 		want(t, name, actions(f.Sweep()), c.calls)
 	}
 }
+
+func TestACallThatIsKeptBackIsExplainedAsOne(t *testing.T) {
+	v := guard.Verdict{Group: "g", Mode: guard.Held, Actions: []guard.Action{
+		{Kind: guard.ActMark, Member: "i-1", Withheld: "mode"}, {Kind: guard.ActResume, Processes: []string{"HealthCheck", "AZRebalance"}},
+	}}
+	want(t, "lines", strings.Join(v.Explain()[1:], " | "), "would mark i-1 (mode) | resume HealthCheck, AZRebalance")
+}
