@@ -29,7 +29,7 @@ func TestPathsThatAskMoreThanTheInstance(t *testing.T) {
 		"/actuator/health": {"health-path", "every indicator that Spring Boot finds"}, "/orders/Actuator/Health/?x=1": {"health-path", "want /actuator/health/liveness"},
 		"/actuator/health/liveness": {}, "/actuator/healthy": {}, "/livez?next=/actuator/health": {}, "/actuator/health/readiness": {"health-path", `says "readiness"`},
 		"/actuator/health/db": {"health-path", `says "db"`},
-		"/readyz": {"health-path", `says "readyz"`}, "/all": {"health-path", `says "all"`},
+		"/readyz":             {"health-path", `says "readyz"`}, "/all": {"health-path", `says "all"`},
 	} {
 		says(t, path, timing.PathProblems(path), want)
 	}
