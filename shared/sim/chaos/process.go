@@ -74,7 +74,7 @@ func (p *process) Now() time.Time { return p.cloud.Now().Add(p.skew) }
 // live is the whole life of the process, on a goroutine of its own that only runs between a grant and an event.
 func (p *process) live() {
 	defer func() { p.events <- false }()
-	p.log("%s begins: %s %v, clock off by %s", p.name, p.req.Trigger, p.req.Alarms, p.skew)
+	p.log("%s begins: %s %v, clock off by %s", p.name, p.req.Trigger, p.req.Alarms, p.skew.Round(time.Millisecond))
 	ports := runner.Ports{Fleet: p, Beats: p, Alarms: p, Policies: p, Ledger: p, Actor: p, Reporter: p}
 	if p.o.Spoil != nil {
 		ports = p.o.Spoil(ports)

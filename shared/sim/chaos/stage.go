@@ -106,10 +106,11 @@ func (s *stage) violate(p *process, rule, format string, args ...any) {
 	}
 }
 
-// plan starts a process at a moment.
+// plan starts a process at a moment. No two have the same time to the nanosecond: doubles of one event that had would be one run to the
+// ledger, with one token, and no two machines do.
 func (s *stage) plan(at time.Time, req runner.Request) {
 	p := &process{
-		stage: s, name: req.Run, req: req, at: at, skew: s.skew, events: make(chan bool), grant: make(chan struct{}), pictures: map[string]*picture{},
+		stage: s, name: req.Run, req: req, at: at, skew: s.skew + time.Duration(s.counts.Runs), events: make(chan bool), grant: make(chan struct{}), pictures: map[string]*picture{},
 	}
 	if s.chaotic && !s.o.Calm && s.order.chance(0.3) {
 		p.skew += s.order.span(-2*time.Second, 2*time.Second)
