@@ -144,3 +144,34 @@ func TestOnlyACallThatCameTooEarlyChangesAGrace(t *testing.T) {
 		t.Errorf("spared until %d, want five minutes from then; what was given says %d", n.NoMarkBefore, s.Members[0].NoMarkBefore)
 	}
 }
+
+func TestWhatAReplacementThatServesIs(t *testing.T) {
+	for name, c := range map[string]struct {
+		fleet  func() *guardtest.Fleet
+		lay    func(*guardtest.Fleet)
+		served bool
+	}{
+		"in service with a healthy target":   {func() *guardtest.Fleet { return ready(8) }, func(*guardtest.Fleet) {}, true},
+		"a healthy target before in service": {func() *guardtest.Fleet { return ready(8) }, func(f *guardtest.Fleet) { f.M(7).Lifecycle = "Pending:Wait" }, false},
+		"a target that says nothing yet":     {func() *guardtest.Fleet { return ready(8) }, func(f *guardtest.Fleet) { f.Aim(7, "initial", "") }, false},
+		"a worker that beats":                {func() *guardtest.Fleet { return worker(8) }, func(*guardtest.Fleet) {}, true},
+		"a worker that has not beaten":       {func() *guardtest.Fleet { return worker(8) }, func(f *guardtest.Fleet) { f.M(7).Beat = guard.Beat{} }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := c.fleet()
+			id := f.Replace(0)
+			if f.ID(7) != id {
+				t.Fatalf("the replacement is %s, not the last member %s", id, f.ID(7))
+			}
+			if f.In.Policy.Kind == guard.KindWorker {
+				f.M(7).Targets = nil
+			}
+			c.lay(f)
+			f.In.State.Marks = []guard.Mark{{ID: "m", Member: "gone", At: guard.At(f.In.Now.Add(-time.Minute)), By: "guard", Outcome: guard.OutcomeDone, Replacement: id}}
+			f.Sweep()
+			if got := f.In.State.Marks[0].Served; got != c.served {
+				t.Errorf("served %v, want %v", got, c.served)
+			}
+		})
+	}
+}
