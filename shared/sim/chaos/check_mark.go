@@ -279,6 +279,9 @@ func whyHealthy(m *markSeen) string {
 	if last, was := m.book.unsound[m.id]; was && m.cloud.Now().Sub(last) < soundFor {
 		return ""
 	}
+	if m.repairedOneByOne(m.id) {
+		return "" // a person, or the policy, has said that each of those that stayed bad is to be replaced, one by one within the limits
+	}
 	if m.fleet.own(m.group) && t.NoAgent {
 		return "" // the agent is both witnesses, and it is gone
 	}
