@@ -33,7 +33,7 @@ func suspendedAt(reason string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// suspension is what AWS says of a process; one that is not suspended has no name, and so is nobody's.
+// suspension is what AWS says of a process; one that is not suspended has no name.
 func (k *look) suspension(process string) (Suspension, bool) {
 	for _, s := range k.in.Group.Suspended {
 		if s.Process == process {
@@ -45,6 +45,9 @@ func (k *look) suspension(process string) (Suspension, bool) {
 
 // ours returns our record of a suspended process, nil if it is not ours. A hold that made no call has suspended nothing.
 func (k *look) ours(s Suspension) *HeldProcess {
+	if s.Process == "" {
+		return nil // what is not suspended is nobody's, whatever a state without a name says
+	}
 	if h := k.next.Hold; h != nil && !h.Observed {
 		for i := range h.Ours {
 			if p := &h.Ours[i]; p.Process == s.Process && (p.Reason == s.Reason || p.Reason == "") {

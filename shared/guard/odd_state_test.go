@@ -1,8 +1,10 @@
 package guard_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -147,5 +149,36 @@ func recordsOf(f *guardtest.Fleet) func(guard.Suspension) bool {
 			fits := p.Reason == "" && err == nil && late >= -5*time.Second && late <= 2*time.Minute
 			return p.Process == s.Process && (p.Reason == s.Reason || fits)
 		})
+	}
+}
+
+func TestAMemberThatIsBadSinceNoTimeIsNotBadForLong(t *testing.T) {
+	f := ailing(t)
+	f.In.State.Hold.Paced = true
+	for i := range 3 {
+		m := f.Remember(i)
+		m.BadSince, m.BadAllHold = 0, false
+	}
+	want(t, "what holds", causes(f.Sweep()), "correlated=3/2 target-group:web=3/2 rolling=3/3")
+}
+
+func TestATimeLeftFromAnEarlierFailureIsNoneOfThisOne(t *testing.T) {
+	f := calm(guardtest.New(20))
+	f.Sweep()
+	f.Remember(0).BadSince = guard.At(f.In.Now.Add(-24 * time.Hour))
+	f.Aim(0, "unhealthy", "Target.Timeout")
+	f.Sweeps(3)
+	want(t, "two minutes after it began", fate(f.Verdict, f.ID(0)), "signals-disagree=120/900")
+}
+
+func TestARecordWithoutANameStandsForNoSuspension(t *testing.T) {
+	f := ailing(t)
+	force(f, "1")
+	f.Sweeps(2)
+	want(t, "the stage before the resume", fmt.Sprint(hold(t, f).Stage), "2")
+	f.In.State.Hold.Ours = append(f.In.State.Hold.Ours, guard.HeldProcess{})
+	f.Resume("HealthCheck")
+	if v := f.Sweep(); strings.Contains(actions(v), "resume") {
+		t.Errorf("resumed although HealthCheck runs: %s", actions(v))
 	}
 }

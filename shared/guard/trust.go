@@ -175,7 +175,7 @@ func (k *look) keep(v *view) {
 	switch {
 	case !n.Bad:
 		n.BadSince = 0
-	case n.BadSince == 0:
+	case !v.wasBad || n.BadSince == 0:
 		n.BadSince = k.now
 	}
 	switch {
