@@ -90,6 +90,7 @@ in; the built-in value is bold. Figures are sums over all plays. One person is o
 - pages: urgent ones; false: those of them with nothing really the matter in the quarter of an hour before
 
 Where rows are alike, nothing on these days hung on the difference: a grace below the group's own, or a limit above its ceiling, changes nothing. Why the built-in values
-stay where another is better in a column is in [decision 0016](decisions/0016-the-defaults-stay.md).
+stay where another is better in a column is in decisions
+[0016](decisions/0016-the-defaults-stay.md) and [0020](decisions/0020-zone-percent-stays.md).
 
 `

@@ -171,16 +171,6 @@ func TestAPacedExitThatSuspendedNothingIsNobodys(t *testing.T) {
 			t.Errorf("%s: it goes on without HealthCheck", name)
 		}
 	}
-	f := guardtest.New(8)
-	f.In.State.Paced = &guard.Paced{Since: guard.At(f.In.Now.Add(-48 * time.Hour)), Members: []string{f.ID(0)}}
-	f.Suspend(f.In.Now.Add(-time.Hour), "HealthCheck")
-	f.Break(0)
-	want(t, "what is suspended is somebody else's", pages(f.Sweep()), "foreign-suspension/HealthCheck")
-	f.Break(3, 4)
-	want(t, "the hold", actions(f.Sweep()), "suspend AZRebalance,ReplaceUnhealthy")
-	if n := len(hold(t, f).Ours); n != 2 || f.In.State.Paced != nil {
-		t.Errorf("%d processes of ours, want 2", n)
-	}
 }
 
 func TestAHoldThatIsLeftToPeopleMayHaveItsPacedExitWithItsOwnHealthCheck(t *testing.T) {

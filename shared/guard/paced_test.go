@@ -185,15 +185,17 @@ func TestAPacedExitOwnsItsOwnProcessOnly(t *testing.T) {
 }
 
 func TestAPacedExitThatLeftNothingSuspendedGivesAHoldNothing(t *testing.T) {
-	f := guardtest.New(8)
-	f.In.State.Paced = &guard.Paced{Since: guard.At(f.In.Now), Members: []string{f.ID(0)}}
-	f.Suspend(f.In.Now.Add(-time.Hour), "AZRebalance")
-	f.Break(0)
-	want(t, "what is suspended is somebody else's", pages(f.Sweep()), "foreign-suspension/AZRebalance")
-	f.Break(3, 4)
-	want(t, "the hold", actions(f.Sweep()), "suspend HealthCheck,ReplaceUnhealthy")
-	if n := len(hold(t, f).Ours); n != 2 || f.In.State.Paced != nil {
-		t.Errorf("%d processes of ours, want 2", n)
+	for theirs, missing := range map[string]string{"AZRebalance": "HealthCheck,ReplaceUnhealthy", "HealthCheck": "AZRebalance,ReplaceUnhealthy"} {
+		f := guardtest.New(8)
+		f.In.State.Paced = &guard.Paced{Since: guard.At(f.In.Now.Add(-48 * time.Hour)), Members: []string{f.ID(0)}}
+		f.Suspend(f.In.Now.Add(-time.Hour), theirs)
+		f.Break(0)
+		want(t, "what is suspended is somebody else's", pages(f.Sweep()), "foreign-suspension/"+theirs)
+		f.Break(3, 4)
+		want(t, "the hold", actions(f.Sweep()), "suspend "+missing)
+		if n := len(hold(t, f).Ours); n != 2 || f.In.State.Paced != nil {
+			t.Errorf("%d processes of ours, want 2", n)
+		}
 	}
 }
 
