@@ -162,13 +162,30 @@ func TestAMemberThatIsBadSinceNoTimeIsNotBadForLong(t *testing.T) {
 	want(t, "what holds", causes(f.Sweep()), "correlated=3/2 target-group:web=3/2 rolling=3/3")
 }
 
-func TestATimeLeftFromAnEarlierFailureIsNoneOfThisOne(t *testing.T) {
-	f := calm(guardtest.New(20))
+func TestAMemberThatWasWellIsNotBadForLongByATimeOfBefore(t *testing.T) {
+	f := ailing(t)
+	f.In.State.Hold.Paced = true
+	f.Heal(0, 1, 2)
 	f.Sweep()
-	f.Remember(0).BadSince = guard.At(f.In.Now.Add(-24 * time.Hour))
-	f.Aim(0, "unhealthy", "Target.Timeout")
-	f.Sweeps(3)
-	want(t, "two minutes after it began", fate(f.Verdict, f.ID(0)), "signals-disagree=120/900")
+	for i := 3; i < 6; i++ {
+		f.Remember(i).BadSince = guard.At(f.In.Now.Add(-48 * time.Hour))
+	}
+	f.Break(3, 4, 5)
+	want(t, "what holds", causes(f.Sweep()), "correlated=3/2 target-group:web=3/2 onset=3/3 rolling=6/3")
+}
+
+func TestWhatIsNoTimeOfThisFailureMakesNobodyBroken(t *testing.T) {
+	for name, lay := range map[string]func(*guardtest.Fleet){
+		"a time left from an earlier failure": func(f *guardtest.Fleet) { f.Remember(0).BadSince = guard.At(f.In.Now.Add(-24 * time.Hour)) },
+		"bad, and since no time":              func(f *guardtest.Fleet) { f.Remember(0).Bad = true },
+	} {
+		f := calm(guardtest.New(20))
+		f.Sweep()
+		lay(f)
+		f.Aim(0, "unhealthy", "Target.Timeout")
+		f.Sweeps(3)
+		want(t, name+", two minutes after it began", fate(f.Verdict, f.ID(0)), "signals-disagree=120/900")
+	}
 }
 
 func TestARecordWithoutANameStandsForNoSuspension(t *testing.T) {

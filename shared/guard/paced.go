@@ -32,7 +32,7 @@ func (k *look) repairedOneByOne(v *view) bool {
 // badAllAlong is permanently bad: in every look since the hold began, or for as long as a hold may last.
 func (k *look) badAllAlong(v *view) bool {
 	n := v.next
-	return n.Bad && (n.BadAllHold || n.BadSince != 0 && k.now.sub(n.BadSince) >= seconds(k.p.HoldMaxSeconds)) // no time is no long time
+	return n.BadAllHold || n.Bad && n.BadSince != 0 && k.now.sub(n.BadSince) >= seconds(k.p.HoldMaxSeconds) // no time is no long time
 }
 
 // Whether a hold can be left by the paced exit: it must have suspended HealthCheck itself, and AWS must have confirmed that.
