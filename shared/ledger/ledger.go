@@ -75,6 +75,7 @@ type regionContent struct {
 	State    guard.RegionState `json:"state"`
 	Defaults []byte            `json:"defaults,omitempty"`
 	Mode     string            `json:"mode,omitempty"`
+	Strays   []runner.Stray    `json:"strays,omitempty"`
 }
 
 func groupKey(arn string) key { return key{pk: arn, sk: sortState} }
@@ -116,7 +117,7 @@ func (l *Ledger) LoadRegion(ctx context.Context) (runner.RegionRecord, error) {
 		return runner.RegionRecord{}, fmt.Errorf("load region: %w", err)
 	}
 	return runner.RegionRecord{
-		Version: version, State: content.State, LastGoodDefaults: content.Defaults, LastGoodMode: content.Mode,
+		Version: version, State: content.State, LastGoodDefaults: content.Defaults, LastGoodMode: content.Mode, Strays: content.Strays,
 	}, nil
 }
 
@@ -134,7 +135,7 @@ func contentOfGroup(rec runner.Record) groupContent {
 }
 
 func contentOfRegion(rec runner.RegionRecord) regionContent {
-	return regionContent{State: rec.State, Defaults: rec.LastGoodDefaults, Mode: rec.LastGoodMode}
+	return regionContent{State: rec.State, Defaults: rec.LastGoodDefaults, Mode: rec.LastGoodMode, Strays: rec.Strays}
 }
 
 // save makes a document of some content and writes it under a write id of its own.

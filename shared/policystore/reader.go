@@ -3,6 +3,7 @@ package policystore
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
@@ -56,7 +57,26 @@ func (r *Reader) Policies(ctx context.Context, groups []string) runner.PolicySet
 		escaped := guard.EscapeName(name)
 		set.Groups[name] = []guard.Layer{layer(guard.LayerDeclared + escaped), layer(guard.LayerGroups + escaped)}
 	}
+	set.Others = others(values, set)
 	return set
+}
+
+// others are the names of the values that the set has not.
+func others(values map[string]string, set runner.PolicySet) []string {
+	taken := map[string]bool{guard.ModeParameter: true, guard.LayerDefaults: true}
+	for _, layers := range set.Groups {
+		for i := range layers {
+			taken[layers[i].Name] = true
+		}
+	}
+	var out []string
+	for name := range values {
+		if !taken[name] {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // read follows every page. One may be short or empty although there are more.

@@ -126,6 +126,7 @@ func TestEveryLayerComesFromItsParameter(t *testing.T) {
 					},
 					"new": {{Name: "/holdfast/declared/new"}, {Name: "/holdfast/groups/new"}},
 				},
+				Others: []string{"/holdfast/groups/unknown"},
 			})
 			if raw := set.Groups["new"][0].Raw; raw != nil {
 				t.Errorf("a parameter that does not exist has the content %q, want nil", raw)

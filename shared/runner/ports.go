@@ -47,6 +47,8 @@ type PolicySet struct {
 	Defaults guard.Layer
 	// Groups has, by group name, the layers declared and groups, in that order.
 	Groups map[string][]guard.Layer
+	// Others are the names of all other parameters that were read, in any order.
+	Others []string
 }
 
 // Record is a group's item in the ledger.
@@ -69,6 +71,8 @@ type RegionRecord struct {
 	// LastGoodDefaults and LastGoodMode are the last valid /holdfast/defaults and /holdfast/mode.
 	LastGoodDefaults []byte
 	LastGoodMode     string
+	// Strays are the parameters that nobody reads, sorted by name.
+	Strays []Stray
 }
 
 // ActionRecord is one item per action, kept for 30 days: the reservation, then its outcome.

@@ -102,13 +102,16 @@ func (s *sweep) addDelta(d guard.RegionDelta) {
 // saveRegion writes the Region's item once a run, merged again into whatever another run wrote meanwhile.
 func (s *sweep) saveRegion() {
 	b := &s.region
-	if b.readErr != "" || !b.dirty && len(s.returns) == 0 && len(s.answered) == 0 && len(s.deltas) == 0 {
+	if b.readErr != "" || !b.dirty && !s.strayed && len(s.returns) == 0 && len(s.answered) == 0 && len(s.deltas) == 0 {
 		return
 	}
 	mine := b.rec
 	for try := 0; try < writeTries; try++ {
 		rec := b.rec
-		changed := b.dirty
+		changed := b.dirty || s.strayed
+		if s.strayed {
+			rec.Strays = s.strays
+		}
 		for _, d := range s.deltas {
 			state, c := guard.MergeRegion(rec.State, d, s.start)
 			rec.State, changed = state, changed || c

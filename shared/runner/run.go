@@ -160,6 +160,7 @@ func (r *Runner) Run(ctx context.Context, req Request) (Summary, error) {
 	sw.inParallel(sw.group)
 	sw.missing(all)
 	sw.vanished(all)
+	sw.tellStrays(all)
 	sw.saveRegion()
 	return sw.summary(), nil
 }
@@ -223,6 +224,12 @@ type sweep struct {
 	deltas   []guard.RegionDelta
 	returns  []returned
 	answered []answered
+
+	// others are parameters that belong to no group of this run; strays are what is known of those that nobody reads, to be kept if strayed.
+	others         []string
+	strays         []Stray
+	unreadPolicies bool
+	strayed        bool
 }
 
 // job is one group of a run.
@@ -258,6 +265,7 @@ func (s *sweep) lookups(groups []guard.Group) {
 	}
 	set := s.p.Policies.Policies(s.work, names)
 	s.region.policies(set)
+	s.others, s.unreadPolicies = set.Others, set.Defaults.ReadError != ""
 	s.jobs = make([]*job, 0, len(groups))
 	for i := range groups {
 		g := &groups[i]

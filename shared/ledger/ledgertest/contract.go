@@ -208,7 +208,7 @@ func region(c check) {
 			Marks:  []guard.RegionMark{{ID: "m1", At: guard.At(base())}},
 			Onsets: []guard.RegionOnset{{Group: GroupA, Member: "i-1", At: 5}}, Eligible: map[string]int{GroupA: 8},
 		},
-		LastGoodDefaults: []byte(`{}`), LastGoodMode: guard.ModeAct,
+		LastGoodDefaults: []byte(`{}`), LastGoodMode: guard.ModeAct, Strays: []runner.Stray{{Name: "/holdfast/groups/wbe", Since: 5, Told: true}},
 	}
 	if v, err := s.SaveRegion(ctx, rec); err != nil || v != 1 {
 		t.Fatalf("save region: version %d, %v", v, err)

@@ -320,7 +320,7 @@ func (p *Process) Policies(ctx context.Context, names []string) runner.PolicySet
 	set := runner.PolicySet{Defaults: guard.Layer{Name: guard.LayerDefaults}, Groups: map[string][]guard.Layer{}}
 	err := p.call(ctx, Call{Op: OpPolicies}, func() error {
 		set.Switch = guard.Switch{Value: p.w.Mode, Found: true}
-		set.Defaults.Raw = rawOf(p.w.Defaults)
+		set.Defaults.Raw, set.Others = rawOf(p.w.Defaults), p.w.Others
 		for _, n := range names {
 			if g := p.w.Find(n); g != nil {
 				set.Groups[n] = []guard.Layer{{Name: guard.LayerGroups + guard.EscapeName(n), Raw: rawOf(g.Policy)}}

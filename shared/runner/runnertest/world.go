@@ -71,6 +71,8 @@ type World struct {
 	Queue  guard.QueueReading
 	// Defaults is the layer /holdfast/defaults as JSON, "" for none.
 	Defaults string
+	// Others are the names of parameters that belong to no group of the world.
+	Others []string
 	// Renew says that a second suspension of a process renews AWS's text; otherwise the first is kept. AWS documents neither.
 	Renew bool
 	// Changing says that the world changes by itself while processes run, by Process.Happen.
@@ -200,7 +202,7 @@ func (w *World) Calls(op string) []Done {
 
 // Clone copies the world, with another ledger, so that two futures of one moment can be tried.
 func (w *World) Clone(ledger runner.Ledger) *World {
-	c := &World{Now: w.Now, Mode: w.Mode, Groups: cloneGroups(w.Groups), Alarms: maps.Clone(w.Alarms), Queue: w.Queue, Defaults: w.Defaults, Renew: w.Renew, Changing: w.Changing, Ledger: ledger, content: map[string]string{}}
+	c := &World{Now: w.Now, Mode: w.Mode, Groups: cloneGroups(w.Groups), Alarms: maps.Clone(w.Alarms), Queue: w.Queue, Defaults: w.Defaults, Others: slices.Clone(w.Others), Renew: w.Renew, Changing: w.Changing, Ledger: ledger, content: map[string]string{}}
 	c.Done, c.Pages, c.Reports = slices.Clone(w.Done), slices.Clone(w.Pages), slices.Clone(w.Reports)
 	c.old, c.latest = cloneGroups(w.old), w.latest
 	return c
