@@ -149,10 +149,15 @@ func (k *look) heldText(h *Hold) string {
 		s = append(s, "no call is made")
 	case h.Stage > StageQuiet:
 		s = append(s, fmt.Sprintf("the release is at stage %d of %d", h.Stage, StageResumed))
+	case h.ReleaseBy != "":
+		s = append(s, "a release was asked for by "+h.ReleaseBy)
 	case h.Sticky:
 		s = append(s, "only a person ends this hold: holdfast release "+k.in.Group.Name)
 	default:
 		s = append(s, "suspended: "+k.heldProcesses(h)+"; it is released in stages after "+span(seconds(k.p.QuietSeconds))+" of quiet"+k.beginnersText(h))
+	}
+	if unknown := k.unknownDependencies(); len(unknown) > 0 {
+		s = append(s, "nothing is released while the state of "+listed(unknown)+" is not known")
 	}
 	return "held since " + clock(h.Since) + ": " + strings.Join(s, ". ")
 }

@@ -45,7 +45,7 @@ func (k *look) leaveAlone() Verdict {
 
 func (k *look) verdict() Verdict {
 	v := &k.v
-	v.Members, v.Limits, v.Triggers = k.counts, k.limits, k.triggers
+	v.Members, v.Limits, v.Triggers, v.Unknown = k.counts, k.limits, k.triggers, k.unknownDependencies()
 	h := k.next.Hold
 	switch {
 	case k.p.Mode == ModeOff:

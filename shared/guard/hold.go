@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -115,7 +116,7 @@ func (k *look) obey() {
 	case r.Kind == RequestRelease && h != nil && At(r.At).add(requestSkew) < min(h.Since, k.now):
 		k.note("release asked for by %s at %s is older than this hold: it was for another one", r.By, clock(At(r.At)))
 	case r.Kind == RequestRelease && h != nil:
-		h.ReleaseBy = r.By
+		h.ReleaseBy = cmp.Or(strings.TrimSpace(r.By), "somebody without a name") // it also says that a release was asked for
 		if r.Force && !h.Paced {
 			h.Forced = true
 			for i := range k.views {

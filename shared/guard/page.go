@@ -102,7 +102,7 @@ func (k *look) noticeMembers() {
 		}
 		v := k.find(d.Member)
 		if k.next.Hold == nil && k.now.sub(v.next.BrokenSince) >= seconds(k.p.DeferredPageSeconds) {
-			stuck = append(stuck, fmt.Sprintf("%s since %s (%s%s)", d.Member, clock(v.next.BrokenSince), d.Reason, suffix(d.Text)))
+			stuck = append(stuck, fmt.Sprintf("%s since %s (%s)", d.Member, clock(v.next.BrokenSince), d.why()))
 		}
 		switch {
 		case d.Reason == ReasonBudget && k.limits.Day >= k.limits.DayMax:

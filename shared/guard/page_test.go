@@ -121,6 +121,20 @@ func TestUrgentPages(t *testing.T) {
 	}
 }
 
+func TestWhatIsDeferredForLongIsToldWithTheNumbersThatWereCompared(t *testing.T) {
+	f := ready(8)
+	f.In.Policy.MinHealthyPercent = 100
+	told := ""
+	for range 60 {
+		if text := pageText(f.Sweep(), guard.PageDeferredTooLong); text != "" && told == "" {
+			told = text
+		}
+	}
+	if want := "(min-healthy, have 7, limit 8: healthy weight after the mark)"; !strings.Contains(told, want) {
+		t.Errorf("the page %q, want %q in it", told, want)
+	}
+}
+
 func TestOtherLimitsAreNoDailyLimit(t *testing.T) {
 	f := ready(8)
 	f.In.Policy.MarksPerHour = 0

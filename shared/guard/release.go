@@ -140,7 +140,9 @@ func (k *look) clusterLasts(h *Hold) bool {
 // byOnsets says that a cluster of onsets began the hold, in the group or in the Region.
 func (h *Hold) byOnsets() bool { return h.Cause == CauseOnset || h.Cause == CauseRegion }
 
-// unknownDependency says that the state of a hard dependency is not known: missing, unreadable or without data.
+// unknownDependencies are the hard dependencies whose state is not known: missing, unreadable or without data.
+func (k *look) unknownDependencies() []string { return slices.Concat(k.unread, k.nodata) }
+
 func (k *look) unknownDependency() bool { return len(k.unread) > 0 || len(k.nodata) > 0 }
 
 // pendingRestores says that members are to be restored first, or that one was sent just now and is not read back yet.

@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -454,4 +455,38 @@ func TestWhatSomebodyResumesAsAHoldEndsIsNotSuspendedForIt(t *testing.T) {
 	want(t, "the last step", story(f, 1), "5 resume AZRebalance")
 	f.Resume("ReplaceUnhealthy")
 	want(t, "the end", story(f, 1)+strings.Join(f.Suspended(), ","), "free")
+}
+
+func TestWhatAReleaseWaitsForIsToldWhileADependencyIsUnknown(t *testing.T) {
+	const waits = "nothing is released while the state of db is not known"
+	for _, state := range []string{guard.AlarmMissing, guard.AlarmUnread, guard.AlarmNoData} {
+		f := held(t)
+		if text := pageText(f.Verdict, guard.PageHeld); strings.Contains(text, waits) || f.Verdict.Unknown != nil {
+			t.Errorf("known: %q, unknown %q", text, f.Verdict.Unknown)
+		}
+		f.Heal(0, 1)
+		depend(f, state)
+		f.Ask("1", guard.RequestRelease)
+		told := ""
+		for range 60 {
+			v := f.Sweep()
+			want(t, state, strings.Join(v.Unknown, ","), "db")
+			if text := pageText(v, guard.PageHeld); text != "" {
+				told = text
+			}
+		}
+		if !strings.Contains(told, "a release was asked for by an operator. "+waits) {
+			t.Errorf("%s: the reminder %q, want who asked and what it waits for", state, told)
+		}
+	}
+}
+
+func TestAReleaseByNobodyIsARelease(t *testing.T) {
+	for _, by := range []string{"", "  "} {
+		f := held(t)
+		f.Heal(0, 1)
+		f.Ask("1", guard.RequestRelease)
+		f.In.Request.By = by
+		want(t, "a request by "+strconv.Quote(by), f.Sweeps(5).Mode, guard.Watching)
+	}
 }

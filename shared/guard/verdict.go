@@ -47,6 +47,15 @@ type Deferral struct {
 	Broken bool `json:"broken,omitempty"`
 }
 
+// why is the reason with the numbers that the gate compared.
+func (d Deferral) why() string {
+	out := string(d.Reason)
+	if d.Have != 0 || d.Limit != 0 {
+		out += fmt.Sprintf(", have %d, limit %d", d.Have, d.Limit)
+	}
+	return out + suffix(d.Text)
+}
+
 // Page is a notice to people.
 type Page struct {
 	Key string `json:"key"`
@@ -107,7 +116,9 @@ type Verdict struct {
 	Triggers []Trigger  `json:"triggers,omitempty"`
 	Members  Counts     `json:"members"`
 	Limits   Limits     `json:"limits"`
-	Notes    []string   `json:"notes,omitempty"`
+	// Unknown are the hard dependencies whose state is not known, in the policy's order: nothing is released meanwhile.
+	Unknown []string `json:"unknown,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
 	// State is what is to be kept if every intent is recorded and nothing is confirmed yet.
 	State State `json:"-"`
 	// Region is this group's part of what the Region shares.

@@ -13,6 +13,7 @@ import (
 const (
 	lookedDeferredMax = 200
 	lookedTriggersMax = 50
+	lookedUnknownMax  = 50
 	lookedTextMax     = 300
 )
 
@@ -26,15 +27,17 @@ type Looked struct {
 	// most 50 are kept, and of each text 300 bytes.
 	Deferred []guard.Deferral     `json:"deferred,omitempty"`
 	LeftOut  map[guard.Reason]int `json:"left_out,omitempty"`
+	// Unknown are the hard dependencies whose state was not known: nothing is released meanwhile. At most 50 are kept.
+	Unknown []string `json:"unknown,omitempty"`
 }
 
 // lookedAt takes from a verdict what people are to be shown until the next look. Of a look at a group of which there is nothing to say
 // it is empty: most looks are, and each byte is written every minute.
 func lookedAt(v guard.Verdict) Looked {
-	if len(v.Triggers)+len(v.Deferred)+v.Members.Bad == 0 && v.State.Hold == nil {
+	if len(v.Triggers)+len(v.Deferred)+len(v.Unknown)+v.Members.Bad == 0 && v.State.Hold == nil {
 		return Looked{}
 	}
-	out := Looked{At: v.State.LastSweep}
+	out := Looked{At: v.State.LastSweep, Unknown: v.Unknown[:min(len(v.Unknown), lookedUnknownMax)]}
 	for _, t := range v.Triggers[:min(len(v.Triggers), lookedTriggersMax)] {
 		t.Text = shortened(t.Text)
 		out.Triggers = append(out.Triggers, t)

@@ -65,6 +65,21 @@ func TestTheRecordKeepsWhatTheLastLookSaw(t *testing.T) {
 	}
 }
 
+func TestADependencyThatIsNotKnownIsKeptForPeopleAlthoughNothingElseIsWrong(t *testing.T) {
+	b, g := quiet(t, 8)
+	g.Policy = `{"dependencies":[{"alarm":"typo","kind":"hard"}]}`
+	b.tick(t)
+	have := b.looked(t, g)
+	if !slices.Equal(have.Unknown, []string{"typo"}) || have.At == 0 {
+		t.Errorf("the record has %+v, want the alarm that does not exist", have)
+	}
+	g.Policy = ""
+	b.tick(t)
+	if have := b.looked(t, g); have.Unknown != nil || have.At != 0 {
+		t.Errorf("the record has %+v, want nothing", have)
+	}
+}
+
 func TestWhyAMarkWasWithdrawnIsKept(t *testing.T) {
 	b, g := ripe(t, 8, 3)
 	reads := 0
