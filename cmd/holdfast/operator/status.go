@@ -40,6 +40,8 @@ type GroupStatus struct {
 	PacedExit *PacedExit `json:"paced_exit,omitempty"`
 	// Triggers are those that were true at the last sweep, with their counts; each that prolongs keeps a hold from ending.
 	Triggers []guard.Trigger `json:"triggers,omitempty"`
+	// UnknownDependencies are the alarms of hard dependencies whose state was not known at the last sweep: nothing is released meanwhile.
+	UnknownDependencies []string `json:"unknown_dependencies,omitempty"`
 	// Suspects are the members that looked bad at the last sweep, longest first, each with why it was not marked.
 	Suspects []Suspect `json:"suspects,omitempty"`
 	// AlsoDeferred are members that do not count as bad and for which a sweep gave a reason all the same, such as one in its first grace.

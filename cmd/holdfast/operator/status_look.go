@@ -21,7 +21,7 @@ func (g *GroupStatus) tellLook(rec runner.Record) {
 		}
 		return
 	}
-	g.Triggers = rec.Looked.Triggers
+	g.Triggers, g.UnknownDependencies = rec.Looked.Triggers, rec.Looked.Unknown
 	for _, d := range rec.Looked.Deferred {
 		i := slices.IndexFunc(g.Suspects, func(m Suspect) bool { return m.Member == d.Member })
 		if i < 0 {

@@ -18,6 +18,9 @@ func (g GroupStatus) lookLines(s Status) []string {
 	if g.Hold != nil && len(g.Triggers) == 0 && g.ReasonsUnknown == "" {
 		out = append(out, "the last look saw no trigger")
 	}
+	for _, alarm := range g.UnknownDependencies {
+		out = append(out, unknownLine(alarm))
+	}
 	shown := g.Suspects[:min(len(g.Suspects), suspectsShown)]
 	for _, m := range shown {
 		out = append(out, "suspect "+m.line(s))
@@ -44,6 +47,11 @@ func triggerLine(t guard.Trigger) string {
 		line += " (it begins a hold and does not keep one from ending)"
 	}
 	return line
+}
+
+// unknownLine tells what an alarm keeps from happening while its state is not known.
+func unknownLine(alarm string) string {
+	return fmt.Sprintf("the state of the hard dependency %s is not known (no data, no such alarm, or unreadable): nothing is released until it is", alarm)
 }
 
 // deferralText is a reason with the numbers that were compared.

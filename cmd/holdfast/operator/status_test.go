@@ -239,6 +239,10 @@ func TestStatusSaysWhatIsUnusual(t *testing.T) {
 			r.sawLast(t, runner.Looked{At: before(30 * time.Second)})
 		}, []string{"web: the last look saw no trigger"}},
 		{"a state of a release that kept no reasons", func(t *testing.T, r *rig) { r.held(t, nil) }, []string{"web: the sweep that looked last kept no record of reasons and triggers"}},
+		{"a dependency whose state is not known", func(t *testing.T, r *rig) {
+			r.save(t, "web", guard.State{LastSweep: before(time.Second)})
+			r.sawLast(t, runner.Looked{At: before(time.Second), Unknown: []string{"typo"}})
+		}, []string{"web: the state of the hard dependency typo is not known (no data, no such alarm, or unreadable): nothing is released until it is"}},
 		{"reasons of another look", func(t *testing.T, r *rig) {
 			r.held(t, nil)
 			r.sawLast(t, runner.Looked{At: before(5 * time.Hour), Triggers: []guard.Trigger{{Cause: guard.CauseOnset}}})
