@@ -255,17 +255,17 @@ func (k *look) noticeMarked() {
 // measure computes the limits from the policy and the live group, and what is used of them.
 func (k *look) measure() {
 	n, l := k.inService, &k.limits
-	l.InFlightMax = k.clamp("max_in_flight", k.p.MaxInFlight, max(1, floorPercent(n, 5)))
-	l.TenMinutesMax = k.clamp("marks_per_10_minutes", k.p.MarksPer10Minutes, max(1, floorPercent(n, 5)))
-	l.HourMax = k.clamp("marks_per_hour", k.p.MarksPerHour, max(3, floorPercent(n, 10)))
-	l.DayMax = k.clamp("marks_per_day", k.p.MarksPerDay, max(8, floorPercent(n, 50)))
+	l.InFlightMax = k.clamp("this group", "max_in_flight", k.p.MaxInFlight, max(1, floorPercent(n, 5)))
+	l.TenMinutesMax = k.clamp("this group", "marks_per_10_minutes", k.p.MarksPer10Minutes, max(1, floorPercent(n, 5)))
+	l.HourMax = k.clamp("this group", "marks_per_hour", k.p.MarksPerHour, max(3, floorPercent(n, 10)))
+	l.DayMax = k.clamp("this group", "marks_per_day", k.p.MarksPerDay, max(8, floorPercent(n, 50)))
 	eligible := k.scale
 	for group, e := range k.in.Region.Eligible {
 		if group != k.in.Group.ARN {
 			eligible += e
 		}
 	}
-	l.RegionHourMax = k.clamp("region_marks_per_hour", k.p.RegionMarksPerHour, max(6, floorPercent(eligible, 10)))
+	l.RegionHourMax = k.clamp("the Region", "region_marks_per_hour", k.p.RegionMarksPerHour, max(6, floorPercent(eligible, 10)))
 	for i := range k.next.Marks {
 		m := &k.next.Marks[i]
 		l.add(m, k.ageOf(m))
@@ -300,13 +300,13 @@ func (l *Limits) add(m *Mark, age time.Duration) {
 }
 
 // clamp bounds a value by its compiled ceiling and pages a value that is above it.
-func (k *look) clamp(key string, value, ceiling int) int {
+func (k *look) clamp(of, key string, value, ceiling int) int {
 	if value <= ceiling {
 		return value
 	}
 	if k.in.Reads.Group != "" {
 		return ceiling // the members are not known, so neither is the true ceiling
 	}
-	k.page(Page{Key: PageConfig, Subject: key, Text: fmt.Sprintf("%s: %d is above the compiled ceiling of %d for this group, which is in force", key, value, ceiling)})
+	k.page(Page{Key: PageConfig, Subject: key, Text: fmt.Sprintf("%s: %d is above the compiled ceiling of %d for %s, which is in force", key, value, ceiling, of)})
 	return ceiling
 }

@@ -71,6 +71,7 @@ func TestRegionCeilingGrowsWithTheRegion(t *testing.T) {
 		if got := f.Sweep().Limits.RegionHourMax; got != test.limit {
 			t.Errorf("10 members here and %d elsewhere: %d marks an hour, want %d", test.others, got, test.limit)
 		}
+		want(t, "told", pageText(f.Verdict, guard.PageConfig), fmt.Sprintf("region_marks_per_hour: 1000 is above the compiled ceiling of %d for the Region, which is in force", test.limit))
 	}
 }
 
