@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 
+	"github.com/holdfast-aws/holdfast/shared/clock"
 	"github.com/holdfast-aws/holdfast/shared/notify"
 	"github.com/holdfast-aws/holdfast/shared/telemetry"
 )
@@ -31,9 +32,13 @@ func newHandler(ctx context.Context) (*handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	now, err := clock.FromEnv(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
 	sdk, err := awsconfig.LoadDefaultConfig(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return assemble(c, sdk, parts{now: time.Now})
+	return assemble(c, sdk, parts{now: now})
 }

@@ -10,6 +10,7 @@ import (
 	dynamotypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	bustypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 
@@ -17,6 +18,8 @@ import (
 	"github.com/holdfast-aws/holdfast/localstack/world/dynamo"
 	"github.com/holdfast-aws/holdfast/shared/config"
 	"github.com/holdfast-aws/holdfast/shared/guard"
+	"github.com/holdfast-aws/holdfast/shared/notify"
+	"github.com/holdfast-aws/holdfast/shared/report"
 	"github.com/holdfast-aws/holdfast/shared/sim"
 )
 
@@ -26,6 +29,8 @@ const (
 	HeartbeatTable = "holdfast-heartbeats"
 	SweepFunction  = "holdfast-sweep"
 	AlarmFunction  = "holdfast-alarm"
+	NotifyFunction = "holdfast-notify"
+	NoticeTopic    = "holdfast-notices"
 )
 
 // beatLife is how long a heartbeat row lives after its last beat; expiry is housekeeping only.
@@ -163,6 +168,18 @@ func (r *Region) SweepOnAlarms(group string) error {
 		})
 }
 
+// noticePattern takes every notice of Holdfast.
+const noticePattern = `{"source":["` + report.Source + `"],"detail-type":["` + report.DetailType + `"]}`
+
+// OnNotices makes the bus invoke the notify function with each notice, and makes the topic to which it publishes.
+func (r *Region) OnNotices() error {
+	if _, err := r.Topics.CreateTopic(&sns.CreateTopicInput{Name: aws.String(NoticeTopic)}); err != nil {
+		return fmt.Errorf("create topic %s: %w", NoticeTopic, err)
+	}
+	return r.putRule(&eventbridge.PutRuleInput{Name: aws.String("holdfast-notify"), EventPattern: aws.String(noticePattern)},
+		bustypes.Target{Id: aws.String("notify"), Arn: r.functionARN(NotifyFunction)})
+}
+
 func (r *Region) putRule(rule *eventbridge.PutRuleInput, to bustypes.Target) error {
 	if _, err := r.Bus.PutRule(rule); err != nil {
 		return fmt.Errorf("put rule %s: %w", *rule.Name, err)
@@ -174,9 +191,13 @@ func (r *Region) putRule(rule *eventbridge.PutRuleInput, to bustypes.Target) err
 }
 
 func (r *Region) functionARN(name string) *string {
+	return aws.String(r.arn("lambda", "function:"+name))
+}
+
+func (r *Region) arn(service, resource string) string {
 	var c sim.Config
 	r.Do(func(cloud *sim.Cloud) { c = cloud.Config() })
-	return aws.String(fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", c.Region, c.Account, name))
+	return fmt.Sprintf("arn:aws:%s:%s:%s:%s", service, c.Region, c.Account, resource)
 }
 
 // FunctionEnv is the environment with which a function of Holdfast finds this Region at a URL. It holds no secret: nothing is
@@ -185,6 +206,6 @@ func (r *Region) FunctionEnv(url string) map[string]string {
 	return map[string]string{
 		"AWS_ENDPOINT_URL": url, "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_EC2_METADATA_DISABLED": "true",
 		config.EnvStateTable: StateTable, config.EnvHeartbeatTable: HeartbeatTable, config.EnvEventBus: "default",
-		ClockVariable: url + clockPath,
+		ClockVariable: url + clockPath, notify.EnvTopic: r.arn("sns", NoticeTopic),
 	}
 }

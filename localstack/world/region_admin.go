@@ -3,9 +3,12 @@ package world
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"time"
 
+	"github.com/holdfast-aws/holdfast/localstack/world/topics"
 	"github.com/holdfast-aws/holdfast/shared/sim"
 )
 
@@ -18,7 +21,7 @@ const clockPath = "/_world/clock"
 func adminPaths() []string {
 	return []string{
 		clockPath, "/_world/time", "/_world/break", "/_world/repair", "/_world/dependency", "/_world/groups", "/_world/timeline",
-		"/_world/notices", "/_world/invocations",
+		"/_world/notices", "/_world/pages", "/_world/invocations",
 	}
 }
 
@@ -32,7 +35,7 @@ type order struct {
 	FailShare float64 `json:"fail_share"`
 }
 
-// adminHandler answers what a person asks of a Region: GET clock, groups, timeline, notices and invocations; POST time
+// adminHandler answers what a person asks of a Region: GET clock, groups, timeline, notices, pages and invocations; POST time
 // {"advance":"5m"}, break {"instance","kind"}, repair {"instance"} and dependency {"name","state","fail_share"}.
 func (r *Region) adminHandler() http.Handler {
 	mux := http.NewServeMux()
@@ -56,6 +59,7 @@ func (r *Region) adminHandler() http.Handler {
 		writeJSON(w, events)
 	})
 	mux.HandleFunc("GET /_world/notices", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, r.Notices()) })
+	mux.HandleFunc("GET /_world/pages", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, pages(r.Topics.Sent())) })
 	mux.HandleFunc("GET /_world/invocations", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, r.Invocations()) })
 	mux.HandleFunc("POST /_world/time", r.ordered(func(req *http.Request, o order) error {
 		d, err := time.ParseDuration(o.Advance)
@@ -70,6 +74,15 @@ func (r *Region) adminHandler() http.Handler {
 		return c.SetDependency(o.Name, sim.DependencyState(o.State), o.FailShare)
 	}))
 	return mux
+}
+
+// pages are messages as a person reads them.
+func pages(sent []topics.Message) string {
+	var out strings.Builder
+	for _, m := range sent {
+		fmt.Fprintf(&out, "%s to %s\nSubject: %s\n\n%s\n\n", m.At.Format(time.RFC3339), m.TopicARN, m.Subject, m.Text)
+	}
+	return out.String()
 }
 
 // onCloud obeys an order that changes the simulator.

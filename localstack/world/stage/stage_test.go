@@ -65,6 +65,39 @@ func TestTheBuiltFunctionsKeepThePromise(t *testing.T) {
 	}
 }
 
+// TestNoticesBecomePages runs the notify function beside the sweep: what the topic gets is the page that a person reads.
+func TestNoticesBecomePages(t *testing.T) {
+	const tags = "lambda.norpc,holdfast_world"
+	in := incident(t, "brownout")
+	r, err := world.NewRegion(sim.Config{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	r.Do(func(c *sim.Cloud) { err = in.Start(c) })
+	url, stop, listening := stage.Listen(r)
+	if err := errors.Join(err, listening, r.CreateSwitch(guard.ModeAct)); err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if err := errors.Join(
+		stage.Built(world.SweepFunction, build(t, "sweep", tags))(t.Context(), r, url), r.Schedule(),
+		stage.Built(world.NotifyFunction, build(t, "notify", tags))(t.Context(), r, url), r.OnNotices(),
+		r.Advance(t.Context(), 10*time.Minute),
+	); err != nil {
+		t.Fatal(err)
+	}
+	held := 0
+	for _, m := range r.Topics.Sent() {
+		if strings.Contains(m.Subject, in.Group) && strings.Contains(m.Text, "held since ") && strings.Contains(m.Text, "holdfast release "+in.Group) {
+			held++
+		}
+	}
+	if held != 1 {
+		t.Errorf("%d pages of the hold, want 1: %+v; invocations %+v", held, r.Topics.Sent(), r.Invocations())
+	}
+}
+
 // TestTheDeployedBuildHolds runs the very build that is deployed, with the machine's clock, against a Region whose time is the
 // machine's: one invocation in a brownout is enough for a hold.
 func TestTheDeployedBuildHolds(t *testing.T) {

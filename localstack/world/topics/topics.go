@@ -3,6 +3,7 @@ package topics
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,6 +35,24 @@ type Topics struct {
 	mu     sync.Mutex
 	topics map[string]*topic
 	issued int
+	// sent are the newest messages, oldest first.
+	sent []Message
+}
+
+// sentMax bounds how many messages are kept for those who want to look at them.
+const sentMax = 1000
+
+// Message is what was published to a topic.
+type Message struct {
+	TopicARN, Subject, Text string
+	At                      time.Time
+}
+
+// Sent are the newest messages that were published, at most 1,000, oldest first.
+func (t *Topics) Sent() []Message {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.sent)
 }
 
 type topic struct{ subscriptions []subscription }
@@ -148,6 +167,7 @@ func (t *Topics) Publish(in *sns.PublishInput) (*sns.PublishOutput, error) {
 		return nil, invalid("Empty message")
 	}
 	t.issued++
+	t.sent = append(t.sent[max(0, len(t.sent)+1-sentMax):], Message{TopicARN: *in.TopicArn, Subject: aws.ToString(in.Subject), Text: *in.Message, At: t.opts.Now().UTC()})
 	id := fmt.Sprintf("00000000-0000-4000-8000-%012x", t.issued)
 	body, err := json.Marshal(envelope{
 		Type: "Notification", MessageID: id, TopicARN: *in.TopicArn, Subject: aws.ToString(in.Subject), Message: *in.Message,

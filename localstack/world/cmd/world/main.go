@@ -45,9 +45,9 @@ func main() {
 
 // settings are the flags.
 type settings struct {
-	listen, incident, mode, sweep, alarm string
-	speed                                float64
-	seed                                 uint64
+	listen, incident, mode, sweep, alarm, notify string
+	speed                                        float64
+	seed                                         uint64
 }
 
 func parse(args []string) (settings, error) {
@@ -59,6 +59,7 @@ func parse(args []string) (settings, error) {
 	fs.StringVar(&s.mode, "mode", guard.ModeObserve, "act, observe or off: /holdfast/mode at the beginning")
 	fs.StringVar(&s.sweep, "sweep", "", "sweep function to put on watch, built with the tags lambda.norpc,holdfast_world")
 	fs.StringVar(&s.alarm, "alarm", "", "alarm function to put on watch, built the same way")
+	fs.StringVar(&s.notify, "notify", "", "notify function to put on watch, built the same way; /_world/pages shows what it sends")
 	fs.Uint64Var(&s.seed, "seed", 1, "seed of every random draw")
 	if err := fs.Parse(args); err != nil {
 		return s, err
@@ -153,7 +154,15 @@ func watch(ctx context.Context, r *world.Region, s settings, url string) error {
 		if err := stage.Built(world.AlarmFunction, s.alarm)(ctx, r, url); err != nil {
 			return err
 		}
-		return r.OnAlarms()
+		if err := r.OnAlarms(); err != nil {
+			return err
+		}
+	}
+	if s.notify != "" {
+		if err := r.OnNotices(); err != nil {
+			return err
+		}
+		return stage.Built(world.NotifyFunction, s.notify)(ctx, r, url)
 	}
 	return nil
 }
@@ -188,7 +197,8 @@ its clock starts at %[3]s, whatever yours says; a holdfast that is to go by it h
   curl -s %[1]s/_world/clock                                  # %[2]s
   curl -s %[1]s/_world/groups                                 # members, and what is really so about them
   curl -s %[1]s/_world/timeline                               # what happened
-  curl -s %[1]s/_world/notices                                # what Holdfast told people
+  curl -s %[1]s/_world/notices                                # what Holdfast has to tell people
+  curl -s %[1]s/_world/pages                                  # the pages that --notify made of it
   curl -s -d '{"advance":"5m"}' %[1]s/_world/time
   curl -s -d '{"instance":"i-…","kind":"full-disk"}' %[1]s/_world/break
       # kinds: %[9]s
