@@ -70,7 +70,7 @@ const (
 type Config struct {
 	// Interval is the time between two runs, as the schedule has it.
 	Interval time.Duration
-	// RunTimeout is how long the calls of one run may take together, less than Interval.
+	// RunTimeout is how long one run may take to read members and make its calls, less than Interval.
 	RunTimeout time.Duration
 	// Concurrency is how many calls are under way at once, 1 to ConcurrencyMax.
 	Concurrency int

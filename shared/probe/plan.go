@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
+	"time"
 )
 
 // planned is one source that is due and the calls that its check makes.
@@ -22,43 +24,41 @@ func (p planned) verdict() Verdict {
 	return judge(p.source, p.results)
 }
 
-// plan lists the sources that are due with their calls.
-func (p *Prober) plan(ctx context.Context, c Config, mem Remembered) []*planned {
+// readsMax is how many groups are read at once: few enough for the account's shared request rate.
+const readsMax = 4
+
+// plan lists the sources that are due, with the calls of those that need no members.
+func (p *Prober) plan(c Config, mem Remembered) []*planned {
 	now := p.opts.Now()
 	var all []*planned
 	for _, s := range c.Sources {
-		if c.due(s, mem.Records[s.Name], now) {
-			all = append(all, &planned{source: s})
+		if !c.due(s, mem.Records[s.Name], now) {
+			continue
 		}
-	}
-	p.choose(ctx, all)
-	p.locate(ctx, all)
-	for _, pl := range all {
-		if pl.source.Kind != KindInstances {
-			pl.calls = []Call{{Source: pl.source}}
+		pl := &planned{source: s}
+		if s.Kind != KindInstances {
+			pl.calls = []Call{{Source: s}}
 		}
-		pl.results = make([]Result, len(pl.calls))
+		all = append(all, pl)
 	}
 	return all
 }
 
-// choose samples the members that are asked. A group is read once, however many sources ask it.
-func (p *Prober) choose(ctx context.Context, all []*planned) {
-	type roster struct {
-		members []string
-		err     error
-	}
-	groups := map[string]roster{}
-	for _, pl := range all {
+// roster is a group's members in service, or why they are not known.
+type roster struct {
+	members []string
+	err     error
+}
+
+// choose samples the members that are asked. Groups that are not read within limit stay unknown, so that those that were can
+// still be asked.
+func (p *Prober) choose(ctx context.Context, limit time.Duration, samples []*planned) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	groups := p.rosters(ctx, samples)
+	for _, pl := range samples {
 		s := pl.source
-		if s.Kind != KindInstances {
-			continue
-		}
-		r, read := groups[s.Group]
-		if !read {
-			r.members, r.err = p.ports.Members.InService(ctx, s.Group)
-			groups[s.Group] = r
-		}
+		r := groups[s.Group]
 		if r.err != nil {
 			pl.unread = detail(fmt.Errorf("list members of %s: %w", s.Group, r.err))
 			continue
@@ -69,10 +69,39 @@ func (p *Prober) choose(ctx context.Context, all []*planned) {
 	}
 }
 
+// rosters reads every group once, however many sources ask it, at most readsMax at once.
+func (p *Prober) rosters(ctx context.Context, samples []*planned) map[string]*roster {
+	groups := map[string]*roster{}
+	var wg sync.WaitGroup
+	free := make(chan struct{}, readsMax)
+	for _, pl := range samples {
+		group := pl.source.Group
+		if groups[group] != nil {
+			continue
+		}
+		r := &roster{}
+		groups[group] = r
+		select {
+		case free <- struct{}{}:
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			r.err = fmt.Errorf("not begun: %w", ctx.Err())
+			continue
+		}
+		wg.Go(func() {
+			defer func() { <-free }()
+			r.members, r.err = p.ports.Members.InService(ctx, group)
+		})
+	}
+	wg.Wait()
+	return groups
+}
+
 // locate looks up the addresses of all members that are asked, in one call.
-func (p *Prober) locate(ctx context.Context, all []*planned) {
+func (p *Prober) locate(ctx context.Context, samples []*planned) {
 	var ids []string
-	for _, pl := range all {
+	for _, pl := range samples {
 		for _, call := range pl.calls {
 			ids = append(ids, call.Member.ID)
 		}
@@ -82,7 +111,7 @@ func (p *Prober) locate(ctx context.Context, all []*planned) {
 	}
 	slices.Sort(ids)
 	addresses, err := p.ports.Members.Addresses(ctx, slices.Compact(ids))
-	for _, pl := range all {
+	for _, pl := range samples {
 		if err != nil && len(pl.calls) > 0 {
 			pl.unread, pl.calls = detail(fmt.Errorf("look up addresses: %w", err)), nil
 		}

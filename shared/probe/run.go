@@ -15,7 +15,7 @@ type Documents interface {
 	Read(ctx context.Context) (raw string, found bool, err error)
 }
 
-// Members knows the instances of groups, each answer complete or an error.
+// Members knows the instances of groups, each answer complete or an error. It is used by several goroutines at once.
 type Members interface {
 	// InService lists the IDs of a group's members in service.
 	InService(ctx context.Context, group string) ([]string, error)
@@ -81,7 +81,8 @@ func (p *Prober) Run(ctx context.Context) (Report, error) {
 		return Report{Refused: refused, MemoryFailure: memErr}, refused
 	}
 	report := Report{Completed: true, Sources: len(c.Sources), Load: c.Load(), Notes: c.Notes(), Refused: refused, MemoryFailure: memErr}
-	plans := p.plan(ctx, c, mem)
+	plans := p.plan(c, mem)
+	// The reads of members are within the limit too: the ones that hang must not take the time of the memory and the metrics.
 	limit := c.RunTimeout
 	if deadline, ok := ctx.Deadline(); ok {
 		if left := deadline.Sub(p.opts.Now()) - p.opts.Margin; left < limit {
@@ -91,7 +92,7 @@ func (p *Prober) Run(ctx context.Context) (Report, error) {
 	}
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	p.check(within, c.Concurrency, plans)
+	p.ask(within, limit/2, c.Concurrency, plans)
 	records := map[string]Record{}
 	for _, pl := range plans {
 		name, v := pl.source.Name, pl.verdict()
@@ -128,11 +129,33 @@ func (p *Prober) sources(ctx context.Context, mem Remembered) (c Config, text st
 	return c, mem.LastGood, refused
 }
 
-// check makes every call, at most lanes at once. A call that never began is unknown.
-func (p *Prober) check(ctx context.Context, lanes int, plans []*planned) {
-	var wg sync.WaitGroup
+// ask makes every call, at most lanes at once. Calls that need no members begin at once; a sample waits for its members, whose groups
+// are read within reading.
+func (p *Prober) ask(ctx context.Context, reading time.Duration, lanes int, plans []*planned) {
 	free := make(chan struct{}, lanes)
+	var direct, samples []*planned
 	for _, pl := range plans {
+		if pl.source.Kind == KindInstances {
+			samples = append(samples, pl)
+		} else {
+			direct = append(direct, pl)
+		}
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		p.choose(ctx, reading, samples)
+		p.locate(ctx, samples)
+		p.check(ctx, free, samples)
+	})
+	p.check(ctx, free, direct)
+	wg.Wait()
+}
+
+// check makes the calls of some plans as soon as a lane is free. A call that never began is unknown.
+func (p *Prober) check(ctx context.Context, free chan struct{}, plans []*planned) {
+	var wg sync.WaitGroup
+	for _, pl := range plans {
+		pl.results = make([]Result, len(pl.calls))
 		for i, call := range pl.calls {
 			select {
 			case free <- struct{}{}:

@@ -27,9 +27,9 @@ type lab struct {
 	mem    probe.Remembered
 	saves  int
 	groups map[string][]string
-	lookUp int
 
 	mu      sync.Mutex
+	lookUp  int // how often members were read
 	now     time.Time
 	dead    map[string]bool // addresses that refuse
 	dialled []string
@@ -61,7 +61,9 @@ func (l *lab) Save(_ context.Context, r probe.Remembered) error {
 }
 
 func (l *lab) InService(_ context.Context, group string) ([]string, error) {
+	l.mu.Lock()
 	l.lookUp++
+	l.mu.Unlock()
 	members, ok := l.groups[group]
 	if !ok {
 		return nil, fault.Gone
