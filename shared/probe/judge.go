@@ -20,7 +20,7 @@ type Verdict struct {
 	// Calls are the results that it follows from.
 	Calls []Result
 	// InRow and Since (zero if InRow is 0) are the failed checks in a row, this one included; Counted is false if the memory
-	// could not be read, and Before is what was known before.
+	// could not be read, or could not be written while the row is not yet long enough to be down. Before is what was known before.
 	InRow   int
 	Since   time.Time
 	Counted bool

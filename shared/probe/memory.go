@@ -85,3 +85,13 @@ func (v *Verdict) count(before, after Record) {
 		v.Since = time.UnixMilli(after.Since)
 	}
 }
+
+// uncount takes back what was counted when it could not be kept: each run then begins from the same record, and a row that is told
+// as too short for down would be told so for as long as that lasts. A row that is long enough is down all the same, and a check
+// that passed needs no memory.
+func (v *Verdict) uncount() {
+	if v.Outcome == Passed || v.Down() {
+		return
+	}
+	v.Counted, v.InRow, v.Since = false, 0, time.Time{}
+}

@@ -105,6 +105,11 @@ func (p *Prober) Run(ctx context.Context) (Report, error) {
 	if memErr == nil {
 		report.Overtaken, report.MemoryFailure = p.remember(ctx, Remembered{Version: mem.Version, Records: kept(c, mem, records), LastGood: text}, mem)
 	}
+	if report.MemoryFailure != nil {
+		for i := range report.Verdicts {
+			report.Verdicts[i].uncount()
+		}
+	}
 	return report, nil
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/holdfast-aws/holdfast/shared/fault"
 	"github.com/holdfast-aws/holdfast/shared/probe"
+	"github.com/holdfast-aws/holdfast/shared/telemetry"
 )
 
 // lab is everything that a run uses, in memory. Each part fails while its error is set.
@@ -330,12 +331,53 @@ func TestWithoutMemoryEverythingIsCheckedAndNothingCounted(t *testing.T) {
 		t.Error("a memory that could not be read was written")
 	}
 	l.loadErr, l.saveErr, l.now = nil, fault.Unknown, l.now.Add(time.Minute)
-	if r := l.run(t); r.MemoryFailure == nil || r.Overtaken || !r.Verdicts[0].Counted {
+	if r := l.run(t); r.MemoryFailure == nil || r.Overtaken || r.Verdicts[0].Counted {
 		t.Errorf("unwritten: %+v", r)
 	}
 	l.saveErr, l.now = fault.Conflict, l.now.Add(time.Minute)
 	if r := l.run(t); r.MemoryFailure != nil || !r.Overtaken {
 		t.Errorf("overtaken: %+v", r)
+	}
+}
+
+func TestARowThatCannotBeKeptIsNotToldAsNotDown(t *testing.T) {
+	l := newLab(dbOnly)
+	l.run(t)
+	told := func(r probe.Report) map[string]float64 {
+		l.now = l.now.Add(time.Minute)
+		for _, s := range r.Metrics(probe.Facts{Function: "probe"}) {
+			if _, ok := s.Values[telemetry.ProbeFailed]; ok {
+				return s.Values
+			}
+		}
+		return nil
+	}
+	l.now, l.dead["10.0.1.1"] = l.now.Add(time.Minute), true
+	told(l.run(t)) // one failed check is kept
+	l.saveErr = fault.Throttled
+	for range 4 {
+		values := told(l.run(t))
+		if _, down := values[telemetry.ProbeDown]; down || values[telemetry.ProbeFailed] != 1 {
+			t.Errorf("a row that is not kept: %v, want probe_failed alone", values)
+		}
+		if _, row := values[telemetry.ProbeFailuresInRow]; row {
+			t.Errorf("a row that is not kept: %v, want no count", values)
+		}
+	}
+	l.saveErr = nil
+	if values := told(l.run(t)); values[telemetry.ProbeDown] != 0 || values[telemetry.ProbeFailuresInRow] != 2 {
+		t.Errorf("kept again: %v, want a row of 2", values)
+	}
+	l.saveErr = fault.Throttled
+	for range 2 {
+		if values := told(l.run(t)); values[telemetry.ProbeDown] != 1 || values[telemetry.ProbeFailuresInRow] != 3 {
+			t.Errorf("down, and not kept: %v, want down all the same", values)
+		}
+	}
+	delete(l.dead, "10.0.1.1")
+	values := told(l.run(t))
+	if down, ok := values[telemetry.ProbeDown]; !ok || down != 0 {
+		t.Errorf("passed, and not kept: %v, want not down", values)
 	}
 }
 
