@@ -68,7 +68,7 @@ const (
 
 // Config is the content of Parameter after every rule has passed.
 type Config struct {
-	// Interval is the time between two runs, as the schedule has it.
+	// Interval is the time between two checks of a source that says nothing else. The schedule may tick more often, not less.
 	Interval time.Duration
 	// RunTimeout is how long one run may take to read members and make its calls, less than Interval.
 	RunTimeout time.Duration

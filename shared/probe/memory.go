@@ -48,11 +48,15 @@ func fingerprint(s Source) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// due says whether a source is to be checked now: half an interval early at most, so that a late tick does not push the next
-// one out, and a repeated one does nothing. A record from the future is no reason to wait.
-func (c Config) due(s Source, last Record, now time.Time) bool {
+// early is how long before its time a source is due, so that a late tick does not push the next one out and a repeated one does
+// nothing. It is half of the shortest interval, whatever the document's: the schedule may tick as often as that, and half of a longer
+// interval would let a source be checked up to twice as often as the load says.
+const early = IntervalMin * time.Second / 2
+
+// due says whether a source is to be checked now. A record from the future is no reason to wait.
+func due(s Source, last Record, now time.Time) bool {
 	since := now.Sub(time.UnixMilli(last.At))
-	return last.Source != fingerprint(s) || since < 0 || since >= s.Every-c.Interval/2
+	return last.Source != fingerprint(s) || since < 0 || since >= s.Every-early
 }
 
 // next is the record after a check.

@@ -32,7 +32,7 @@ func (p *Prober) plan(c Config, mem Remembered) []*planned {
 	now := p.opts.Now()
 	var all []*planned
 	for _, s := range c.Sources {
-		if !c.due(s, mem.Records[s.Name], now) {
+		if !due(s, mem.Records[s.Name], now) {
 			continue
 		}
 		pl := &planned{source: s}

@@ -212,6 +212,24 @@ func TestASourceIsDueByItsOwnSchedule(t *testing.T) {
 	}
 }
 
+// The stack's schedule ticks each minute, whatever interval the document names.
+func TestTheRequestsMadeAreThoseOfTheLoad(t *testing.T) {
+	for _, interval := range []int{60, 120, 300, 3600} {
+		l := newLab(fmt.Sprintf(`{"interval_seconds":%d,"sources":[{"name":"db","type":"tcp","address":"db:5432"}]}`, interval))
+		const minutes = 24 * 60
+		calls, told := 0, 0.0
+		for i := range minutes {
+			late := time.Duration(i%3) * 7 * time.Second // no tick is exact
+			l.now = noon().Add(time.Duration(i)*time.Minute + late)
+			r := l.run(t)
+			calls, told = calls+len(r.Verdicts), r.Load.PerMinute
+		}
+		if want := minutes * 60 / interval; calls != want || told*minutes != float64(want) {
+			t.Errorf("each %d s: %d requests in a day, and the load is %v a minute; want %d", interval, calls, told, want)
+		}
+	}
+}
+
 func TestASampleTurnsThroughTheWholeGroup(t *testing.T) {
 	l := newLab(`{"sources":[{"name":"web","type":"instances","group":"web","port":80,"path":"/deep","sample":3},
 		{"name":"api","type":"instances","group":"web","port":81,"path":"/deep","sample":2}]}`)
