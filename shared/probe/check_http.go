@@ -4,32 +4,35 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strconv"
+	"sync/atomic"
 )
 
 // agent is how the calls name themselves, so that they can be told from traffic in a log.
 const agent = "holdfast-probe"
 
-// http makes one GET over a connection of its own and reads the answer, its body up to BodyMax.
+// http makes one GET over a connection of its own and reads the answer, its body up to BodyMax. It asks the transport itself and
+// no client: a redirect is an answer, because where it leads was reviewed by nobody, and a client's errors name the whole URL,
+// whose query may hold what nobody else should read.
 func (n Net) http(ctx context.Context, c Call) (err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target(c), nil)
 	if err != nil {
-		return fmt.Errorf("make request: %w", err)
+		return errors.New("make request: the URL cannot be read")
 	}
 	req.Header.Set("User-Agent", agent)
+	names := &watched{Resolver: n.Resolver}
+	n.Resolver = names
 	transport := n.transport(c.Source)
 	defer transport.CloseIdleConnections()
-	client := http.Client{
-		Transport: transport,
-		// A redirect is an answer; where it leads was reviewed by nobody.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	res, err := transport.RoundTrip(req)
+	if err != nil && timedOut(err) && names.waiting.Load() {
+		return failed(CauseDNS, "look up %s: %w", req.URL.Hostname(), err)
 	}
-	res, err := client.Do(req)
 	if err != nil {
 		return unanswered(err)
 	}
@@ -47,6 +50,22 @@ func (n Net) http(ctx context.Context, c Call) (err error) {
 		return failed(CauseBody, "%q is not in the first %d bytes", c.Source.Contains, len(body))
 	}
 	return nil
+}
+
+// watched knows whether a look-up is still without an answer. When a call's time is over, the transport does not wait to hear what
+// its connection was waiting for.
+type watched struct {
+	Resolver
+	waiting atomic.Bool
+}
+
+func (w *watched) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
+	w.waiting.Store(true)
+	found, err := w.Resolver.LookupNetIP(ctx, network, host)
+	if err == nil {
+		w.waiting.Store(false)
+	}
+	return found, err
 }
 
 func target(c Call) string {

@@ -132,6 +132,11 @@ func TestWhatIsTooSlowIsATimeoutInEveryPhase(t *testing.T) {
 		"a body just too late":               {respond(801*time.Millisecond, half), `"type":"http","url":"http://a/"`, probe.CauseTimeout, 800 * time.Millisecond},
 		"a body just in time":                {respond(799*time.Millisecond, half), `"type":"http","url":"http://a/"`, "", 799 * time.Millisecond},
 		"a name that is not resolved":        {nil, `"type":"tcp","address":"slow.test:80"`, probe.CauseDNS, 800 * time.Millisecond},
+		"a name that tls waits for":          {nil, `"type":"tls","address":"slow.test:443"`, probe.CauseDNS, 800 * time.Millisecond},
+		"a name that http waits for":         {nil, `"type":"http","url":"http://slow.test/"`, probe.CauseDNS, 800 * time.Millisecond},
+		"a name that https waits for":        {nil, `"type":"http","url":"https://slow.test/"`, probe.CauseDNS, 800 * time.Millisecond},
+		"a connection that http waits for":   {nil, `"type":"http","url":"http://a/"`, probe.CauseTimeout, 800 * time.Millisecond},
+		"an address that http waits for":     {nil, `"type":"http","url":"http://10.0.0.1/"`, probe.CauseTimeout, 800 * time.Millisecond},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
