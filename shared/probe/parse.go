@@ -165,7 +165,7 @@ func (f *fields) text(key string, most int, required bool) string {
 func (f *fields) str(key string, raw json.RawMessage, most int) string {
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil || s == "" || len(s) > most {
-		f.refuse(key, "%s, want a text of 1 to %d bytes", shown(raw), most)
+		f.refuse(key, "%s, want a text of 1 to %d bytes", told(shown(raw)), most)
 		return ""
 	}
 	return s

@@ -139,7 +139,7 @@ func TestEveryRuleIsSaidExactly(t *testing.T) {
 func TestTheRoutingPathIsRefusedHoweverItIsWritten(t *testing.T) {
 	for _, path := range []string{"/health", "/health/", "/Health", "/health?deep=1", "/x/../health", "/%68ealth", "/./health"} {
 		_, err := probe.Parse([]byte(with(`{"name":"web","type":"instances","group":"web","port":80,"path":"` + path + `"}`)))
-		want := "sources[0] web: path: " + path + " is what the load balancer routes by; a deep check has a path of its own, such as /health/deep"
+		want := "sources[0] web: path: " + strings.Replace(path, "?deep=1", "?…", 1) + " is what the load balancer routes by; a deep check has a path of its own, such as /health/deep"
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: have %v", path, err)
 		}
@@ -150,9 +150,27 @@ func TestTheRoutingPathIsRefusedHoweverItIsWritten(t *testing.T) {
 			t.Errorf("%s: have %v", path, err)
 		}
 	}
+	for _, path := range []string{"/deep#x", "/deep?full=1#x", "/#"} {
+		_, err := probe.Parse([]byte(with(`{"name":"web","type":"instances","group":"web","port":80,"path":"` + path + `"}`)))
+		if want := "sources[0] web: path: holds a fragment, which no server ever sees"; err == nil || err.Error() != want {
+			t.Errorf("%s: have %v", path, err)
+		}
+	}
 	own := `{"name":"web","type":"instances","group":"web","port":80,"path":"/health","routing_path":"/up"}`
 	if _, err := probe.Parse([]byte(with(own))); err != nil {
 		t.Errorf("a load balancer that routes by /up: %v", err)
+	}
+}
+
+func TestAQueryIsNotToldInARefusal(t *testing.T) {
+	for _, text := range []string{
+		`"type":"http","url":"http://%zz/?key=SECRET"`, `"type":"http","url":"http:///x?key=SECRET"`, `"type":"http","url":["http://x/?key=SECRET"]`,
+		`"type":"http","url":"ftp://x/?key=SECRET"`, `"type":"http","url":"http://x/?key=SECRET` + strings.Repeat("x", 2048) + `"`,
+		`"type":"instances","group":"g","port":80,"path":"deep?key=SECRET"`, `"type":"instances","group":"g","port":80,"path":"/health?key=SECRET"`,
+	} {
+		if _, err := probe.Parse([]byte(with(`{"name":"a",` + text + `}`))); err == nil || strings.Contains(err.Error(), "SECRET") {
+			t.Errorf("%.80s: %v", text, err)
+		}
 	}
 }
 

@@ -78,11 +78,11 @@ func (f *fields) url() string {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		f.refuse("url", "%q is no URL", text)
+		f.refuse("url", "%q is no URL", told(text))
 	case u.Scheme != "http" && u.Scheme != "https":
 		f.refuse("url", "scheme %q, want http or https", u.Scheme)
 	case u.Opaque != "" || u.Hostname() == "":
-		f.refuse("url", "%q has no host", text)
+		f.refuse("url", "%q has no host", told(text))
 	case u.User != nil:
 		f.refuse("url", "holds a user, and a parameter is no place for a password")
 	case u.Fragment != "":
@@ -162,13 +162,26 @@ func (f *fields) instances(s *Source) {
 	if s.Path == "" {
 		return
 	}
-	if u, err := url.ParseRequestURI(s.Path); err != nil || !strings.HasPrefix(s.Path, "/") || strings.HasPrefix(s.Path, "//") || u.Fragment != "" {
-		f.refuse("path", "%q, want a path that begins with one slash", s.Path)
+	if strings.Contains(s.Path, "#") { // a request's path is read without one, and would keep it
+		f.refuse("path", "holds a fragment, which no server ever sees")
+		return
+	}
+	if _, err := url.ParseRequestURI(s.Path); err != nil || !strings.HasPrefix(s.Path, "/") || strings.HasPrefix(s.Path, "//") {
+		f.refuse("path", "%q, want a path that begins with one slash", told(s.Path))
 		return
 	}
 	if plain(s.Path) == plain(routing) {
-		f.refuse("path", "%s is what the load balancer routes by; a deep check has a path of its own, such as /health/deep", s.Path)
+		f.refuse("path", "%s is what the load balancer routes by; a deep check has a path of its own, such as /health/deep", told(s.Path))
 	}
+}
+
+// told is a URL or a path as it may be shown: a query may hold what nobody else should read.
+func told(text string) string {
+	before, _, found := strings.Cut(text, "?")
+	if found {
+		return before + "?…"
+	}
+	return text
 }
 
 // plain is a path as a server would most likely take it: without its query, decoded, cleaned, in lower case.
