@@ -35,25 +35,41 @@ func NewMembers(groups GroupsAPI, instances InstancesAPI) *Members {
 	return &Members{groups: groups, instances: instances}
 }
 
-// InService lists the IDs of the members in service. A group that does not exist is fault.Gone.
+// InService lists the IDs of the members in service. A group that is on no page is fault.Gone; a page may be empty and have another
+// after it.
 func (m *Members) InService(ctx context.Context, group string) ([]string, error) {
-	out, err := m.groups.DescribeAutoScalingGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{group}})
-	if err != nil {
-		return nil, fmt.Errorf("describe groups: %w", awserr.Classify(err))
-	}
-	for _, g := range out.AutoScalingGroups {
-		if aws.ToString(g.AutoScalingGroupName) != group {
-			continue
+	in := &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{group}}
+	seen := map[string]bool{}
+	for {
+		out, err := m.groups.DescribeAutoScalingGroups(ctx, in)
+		if err != nil {
+			return nil, fmt.Errorf("describe groups: %w", awserr.Classify(err))
 		}
-		var ids []string
-		for _, i := range g.Instances {
-			if i.LifecycleState == astypes.LifecycleStateInService && i.InstanceId != nil {
-				ids = append(ids, *i.InstanceId)
+		for _, g := range out.AutoScalingGroups {
+			if aws.ToString(g.AutoScalingGroupName) == group {
+				return inService(g), nil
 			}
 		}
-		return ids, nil
+		next := aws.ToString(out.NextToken)
+		if next == "" {
+			return nil, fmt.Errorf("describe groups: %w: %q does not exist", fault.Gone, group)
+		}
+		if seen[next] {
+			return nil, fmt.Errorf("describe groups: %w: page token %q came back", fault.Partial, next)
+		}
+		seen[next] = true
+		in.NextToken = out.NextToken
 	}
-	return nil, fmt.Errorf("describe groups: %w: %q does not exist", fault.Gone, group)
+}
+
+func inService(g astypes.AutoScalingGroup) []string {
+	var ids []string
+	for _, i := range g.Instances {
+		if i.LifecycleState == astypes.LifecycleStateInService && i.InstanceId != nil {
+			ids = append(ids, *i.InstanceId)
+		}
+	}
+	return ids
 }
 
 // Addresses gives the private IPv4 addresses of up to 200 instances, which is how many values a filter takes. A filter, unlike a

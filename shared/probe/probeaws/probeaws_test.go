@@ -219,6 +219,50 @@ func TestMembersInServiceAreListed(t *testing.T) {
 	}
 }
 
+// pages answers page after page; each has the number of the next as its token.
+type pages struct {
+	*account
+	all   []*autoscaling.DescribeAutoScalingGroupsOutput
+	asked []string
+}
+
+func (p *pages) DescribeAutoScalingGroups(_ context.Context, in *autoscaling.DescribeAutoScalingGroupsInput, _ ...func(*autoscaling.Options)) (*autoscaling.DescribeAutoScalingGroupsOutput, error) {
+	p.asked = append(p.asked, aws.ToString(in.NextToken))
+	return p.all[(len(p.asked)-1)%len(p.all)], nil
+}
+
+func TestAGroupIsLookedForToTheLastPage(t *testing.T) {
+	page := func(next string, names ...string) *autoscaling.DescribeAutoScalingGroupsOutput {
+		out := &autoscaling.DescribeAutoScalingGroupsOutput{}
+		if next != "" {
+			out.NextToken = aws.String(next)
+		}
+		for _, name := range names {
+			out.AutoScalingGroups = append(out.AutoScalingGroups, astypes.AutoScalingGroup{
+				AutoScalingGroupName: aws.String(name), Instances: []astypes.Instance{{InstanceId: aws.String("i-1"), LifecycleState: astypes.LifecycleStateInService}},
+			})
+		}
+		return out
+	}
+	type outputs = []*autoscaling.DescribeAutoScalingGroupsOutput
+	for name, c := range map[string]struct {
+		all   outputs
+		kind  error
+		asked []string
+	}{
+		"an empty page first":    {outputs{page("1"), page("2", "Web"), page("", "web")}, nil, []string{"", "1", "2"}},
+		"the first page has it":  {outputs{page("1", "web")}, nil, []string{""}},
+		"no page has it":         {outputs{page("1"), page("")}, fault.Gone, []string{"", "1"}},
+		"a token that came back": {outputs{page("1"), page("1")}, fault.Partial, []string{"", "1"}},
+	} {
+		p := &pages{all: c.all}
+		ids, err := probeaws.NewMembers(p, p.account).InService(t.Context(), "web")
+		if !errors.Is(err, c.kind) || (err == nil) != (len(ids) == 1) || !reflect.DeepEqual(p.asked, c.asked) {
+			t.Errorf("%s: %v, %v after asking %q", name, ids, err, p.asked)
+		}
+	}
+}
+
 func TestAddressesAreReadToTheLastPage(t *testing.T) {
 	page := func(next string, instances ...ec2types.Instance) *ec2.DescribeInstancesOutput {
 		out := &ec2.DescribeInstancesOutput{Reservations: []ec2types.Reservation{{Instances: instances}}}
