@@ -35,11 +35,7 @@ func summarize(r probe.Report, f probe.Facts) summary {
 		Run: f.Run, Sources: r.Sources, Load: r.Load.String(), Notes: r.Notes, Checked: map[string]outcome{}, Duration: f.Duration.Milliseconds(),
 	}
 	for _, v := range r.Verdicts {
-		o := outcome{Outcome: string(v.Outcome), Cause: v.Cause, Detail: v.Detail, InRow: v.InRow}
-		if v.Outcome == probe.Unknown {
-			o.Outcome = "unknown"
-		}
-		s.Checked[v.Source.Name] = o
+		s.Checked[v.Source.Name] = outcome{Outcome: v.Outcome.String(), Cause: v.Cause, Detail: v.Detail, InRow: v.InRow}
 	}
 	return s
 }

@@ -20,27 +20,37 @@ func refusedRanges() map[string]string {
 		"::1/128":            "loopback",
 		"fe80::/10":          "link-local",
 		"fd00:ec2::/32":      "the metadata service",
+		"64:ff9b:1::/48":     "translated to an IPv4 address that nobody can read off it",
 		"ff00::/8":           "multicast",
 	}
 }
 
-// Ranges of IPv6 in which an IPv4 address is written, with the byte at which it begins. Source: RFC 6052 and RFC 3056.
-func embeddings() map[string]int { return map[string]int{"64:ff9b::/96": 12, "2002::/16": 2} }
+// Ranges of IPv6 in which an IPv4 address is written, with the byte at which it begins. In 64:ff9b:1::/48 each network chooses the
+// place itself, so that range is refused as a whole. Source: RFC 6052, RFC 8215, RFC 3056 and RFC 4291.
+func embeddings() map[string]int {
+	return map[string]int{"64:ff9b::/96": 12, "2002::/16": 2, "::/96": 12}
+}
 
 // RefusedAddress says why no probe may connect to an address, or nothing if it may. An IPv4 address inside an IPv6 one counts as
 // itself.
 func RefusedAddress(a netip.Addr) string {
 	a = a.Unmap().WithZone("")
-	for text, at := range embeddings() {
-		if netip.MustParsePrefix(text).Contains(a) {
-			b := a.As16()
-			a = netip.AddrFrom4([4]byte(b[at : at+4]))
-			break
-		}
-	}
 	if !a.IsValid() {
 		return "no address"
 	}
+	if why := refusedRange(a); why != "" {
+		return why
+	}
+	for text, at := range embeddings() {
+		if netip.MustParsePrefix(text).Contains(a) {
+			b := a.As16()
+			return refusedRange(netip.AddrFrom4([4]byte(b[at : at+4])))
+		}
+	}
+	return ""
+}
+
+func refusedRange(a netip.Addr) string {
 	for text, why := range refusedRanges() {
 		if netip.MustParsePrefix(text).Contains(a) {
 			return fmt.Sprintf("%s is %s", a, why)

@@ -43,6 +43,14 @@ const (
 	Failed  Outcome = "failed"
 )
 
+// String is the outcome as people read it: unknown, passed or failed.
+func (o Outcome) String() string {
+	if o == Unknown {
+		return "unknown"
+	}
+	return string(o)
+}
+
 // failure is a call that failed for a known cause.
 type failure struct {
 	cause Cause

@@ -245,8 +245,10 @@ func TestAddressesWhereNoProbeMayGo(t *testing.T) {
 		"169.254.169.254": true, "169.254.170.2": true, "169.254.0.0": true, "169.254.255.255": true, "::ffff:169.254.169.254": true,
 		"64:ff9b::a9fe:a9fe": true, "2002:a9fe:a9fe::1": true, "fe80::1%eth0": true, "fd00:ec2::254": true, "127.0.0.1": true, "127.9.9.9": true,
 		"::1": true, "0.0.0.0": true, "::": true, "224.0.0.1": true, "255.255.255.255": true, "ff02::1": true, "64:ff9b::7f00:1": true,
+		"64:ff9b:1::a9fe:a9fe": true, "64:ff9b:1:a9fe:a9:fe00::": true, "64:ff9b:1:ffff:ffff:ffff:ffff:ffff": true, "::169.254.169.254": true, "::127.0.0.1": true, "::2": true,
 		"10.0.0.1": false, "169.253.255.255": false, "169.255.0.0": false, "172.31.0.2": false, "192.168.1.1": false, "8.8.8.8": false,
 		"2001:db8::1": false, "fd00:ec1::254": false, "64:ff9b::a00:1": false, "100.64.0.1": false,
+		"64:ff9b:2::a9fe:a9fe": false, "::10.0.0.1": false, "::1:a9fe:a9fe:0": false,
 	} {
 		if why := probe.RefusedAddress(netip.MustParseAddr(text)); (why != "") != refused {
 			t.Errorf("%s: %q, want refused %v", text, why, refused)

@@ -128,8 +128,13 @@ func (r Report) Log(log *slog.Logger, f Facts) {
 
 func (v Verdict) log(log *slog.Logger) {
 	attrs := []any{
-		"dependency", v.Source.Name, "kind", string(v.Source.Kind), "outcome", string(v.Outcome), "cause", string(v.Cause), "detail", v.Detail,
-		"in_row", v.InRow, "in_row_min", v.Source.FailuresInRow, "down", v.Counted && v.Down(),
+		"dependency", v.Source.Name, "kind", string(v.Source.Kind), "outcome", v.Outcome.String(), "detail", v.Detail, "in_row_min", v.Source.FailuresInRow,
+	}
+	if v.Cause != "" {
+		attrs = append(attrs, "cause", string(v.Cause))
+	}
+	if v.Counted { // what was not counted is not "not down"
+		attrs = append(attrs, "in_row", v.InRow, "down", v.Down())
 	}
 	switch {
 	case v.Outcome == Failed:

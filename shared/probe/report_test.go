@@ -140,6 +140,17 @@ func TestTheLogNamesWhatFailsIsUnknownOrRecovered(t *testing.T) {
 			}
 		}
 	}
+	for message, want := range map[string]map[string]any{
+		"dependency failed":    {"outcome": "failed", "cause": "timeout", "in_row": 2.0, "in_row_min": 2.0, "down": true},
+		"dependency unknown":   {"outcome": "unknown", "cause": nil, "in_row": 1.0, "down": false},
+		"dependency recovered": {"outcome": "passed", "cause": nil, "in_row": 0.0, "down": false},
+	} {
+		for key, value := range want {
+			if have, told := lines[message][0][key]; have != value || told != (value != nil) {
+				t.Errorf("%s: %s is %v, want %v", message, key, have, value)
+			}
+		}
+	}
 	run := lines["probe run"][0]
 	for key, want := range map[string]any{
 		"load":  "0 sources, at most 7 calls a run and 7.00 requests a minute",
@@ -151,6 +162,17 @@ func TestTheLogNamesWhatFailsIsUnknownOrRecovered(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "auth: /healthz names a health endpoint of another service") || !strings.Contains(out.String(), `"failing":["auth"],"unknown":["db","gone"]`) {
 		t.Errorf("the run's line: %v", run)
+	}
+}
+
+func TestTheLogSaysNothingOfARowThatWasNotCounted(t *testing.T) {
+	var out bytes.Buffer
+	r := verdicts()
+	r.Verdicts = r.Verdicts[:1]
+	r.Verdicts[0].Counted = false
+	r.Log(telemetry.NewLogger(&out, "probe"), facts())
+	if !strings.Contains(out.String(), `"dependency failed"`) || strings.Contains(out.String(), `"in_row":`) || strings.Contains(out.String(), `"down":`) {
+		t.Errorf("have %s", out.String())
 	}
 }
 
