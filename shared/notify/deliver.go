@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ const (
 	// be, and shorter than the minute after which Lambda tries a failed invocation again.
 	// Source: Lambda developer guide, asynchronous invocation, error handling.
 	BusyMax = 50 * time.Second
-	// saveTimeout bounds the last write, which is made even when the caller has given up.
+	// saveTimeout bounds the last read and the last write, which are made even when the caller has given up.
 	saveTimeout = 5 * time.Second
 )
 
@@ -31,6 +32,13 @@ type Channel interface {
 	Wants(n Notice) bool
 	// Send delivers a message once. An error never holds a secret.
 	Send(ctx context.Context, m Message) error
+}
+
+// Closer is a Channel in which a condition stays open until somebody closes it.
+type Closer interface {
+	Channel
+	// Close closes what the condition of a notice has open. Closing what is not open is no error.
+	Close(ctx context.Context, n Notice) error
 }
 
 // Options configure a Desk; all are required.
@@ -73,7 +81,7 @@ type Result struct {
 
 // Deliver sends a notice to each channel that is owed it, all at once. One that fails stops no other; the error names each, and a
 // call with the same notice later goes only to those. While another delivery of the same condition is under way it sends nothing
-// and returns an error of kind fault.Conflict.
+// and returns an error of kind fault.Conflict. What a notice of a hold opened at a Closer although the hold is over is closed again.
 func (d *Desk) Deliver(ctx context.Context, n Notice) (Result, error) {
 	res := Result{Skipped: map[string]string{}}
 	n = n.dated(d.now())
@@ -86,28 +94,84 @@ func (d *Desk) Deliver(ctx context.Context, n Notice) (Result, error) {
 		res.Unremembered = err.Error() // telling people twice is better than not at all
 	}
 	due := d.due(n, rec, res.Skipped)
-	if len(due) == 0 {
+	var open []Closer
+	if err == nil { // without a claim the alert may be one of the next hold
+		open = d.leftOpen(n, rec, res.Skipped)
+	}
+	if len(due)+len(open) == 0 {
 		return res, nil
 	}
 	msg, err := Render(n, guide)
 	if err != nil {
 		return res, err
 	}
-	errs := send(ctx, due, msg)
+	errs := atOnce(ctx, due, "send to", func(ctx context.Context, c Channel) error { return c.Send(ctx, msg) })
+	unread := ""
+	if res.Unremembered == "" && guide.OfHold {
+		var late []Closer
+		late, unread = d.endedMeanwhile(ctx, n, guide, due, errs)
+		open = append(open, late...)
+	}
+	for name, err := range atOnce(ctx, open, "close at", func(ctx context.Context, c Closer) error { return c.Close(ctx, n) }) {
+		errs[name] = errors.Join(errs[name], err)
+	}
+	res, err = d.conclude(ctx, n, rec, res, errs)
+	res.Unremembered = cmp.Or(res.Unremembered, unread)
+	return res, err
+}
+
+// conclude writes down who was told; errs has the outcome of every channel that was tried, nil for one that took it all. What
+// failed in part counts as not told, so that a retry does it again.
+func (d *Desk) conclude(ctx context.Context, n Notice, rec Record, res Result, errs map[string]error) (Result, error) {
 	told := map[string]Told{}
-	for i, c := range due {
-		if errs[i] != nil {
-			res.Failed = append(res.Failed, c.Name())
-			errs[i] = fmt.Errorf("send to %s: %w", c.Name(), errs[i])
-			continue
+	var all []error
+	for _, c := range d.channels {
+		name := c.Name()
+		err, tried := errs[name]
+		switch {
+		case err != nil:
+			res.Failed = append(res.Failed, name)
+			all = append(all, err)
+		case tried && res.Skipped[name] == "":
+			res.Delivered = append(res.Delivered, name)
+			told[name] = Told{Since: n.Since, At: n.At, Urgent: n.Urgent}
 		}
-		res.Delivered = append(res.Delivered, c.Name())
-		told[c.Name()] = Told{Since: n.Since, At: n.At, Urgent: n.Urgent}
 	}
 	if res.Unremembered == "" {
 		res.Unremembered = d.remember(ctx, n.Condition(), rec, told)
 	}
-	return res, errors.Join(errs...)
+	return res, errors.Join(all...)
+}
+
+// leftOpen lists the channels that are not sent a notice because its hold is over, and in which an earlier try may have left an alert
+// open. One that was told a newer notice of the condition is not among them: its alert is of that notice.
+func (d *Desk) leftOpen(n Notice, rec Record, skipped map[string]string) []Closer {
+	var open []Closer
+	for _, c := range d.channels {
+		closer, ok := c.(Closer)
+		if ok && skipped[c.Name()] == SkipEnded && skip(n, rec.Told[c.Name()]) != SkipRepeated {
+			open = append(open, closer)
+		}
+	}
+	return open
+}
+
+// endedMeanwhile lists the channels that took a notice of a hold while the notice of its release was sent: what the one closed the
+// other may have opened again. It also returns why that could not be read, "" if it could.
+func (d *Desk) endedMeanwhile(ctx context.Context, n Notice, guide Guide, sent []Channel, errs map[string]error) ([]Closer, string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	released, err := d.memory.Load(ctx, Condition{GroupARN: n.ARN, Key: guard.PageReleased})
+	if err != nil {
+		return nil, err.Error()
+	}
+	var late []Closer
+	for _, c := range sent {
+		if closer, ok := c.(Closer); ok && errs[c.Name()] == nil && ending(n, guide, released, c.Name()) {
+			late = append(late, closer)
+		}
+	}
+	return late, ""
 }
 
 // due lists the channels that are owed a notice and notes why the others are not. Those of them that a hold's end has silenced are
@@ -138,7 +202,7 @@ func (d *Desk) claim(ctx context.Context, n Notice, guide Guide, skipped map[str
 		return Record{}, err
 	}
 	rec, err := d.memory.Load(ctx, n.Condition())
-	if err != nil || len(d.due(n, rec, skipped)) == 0 {
+	if err != nil || len(d.due(n, rec, skipped))+len(d.leftOpen(n, rec, skipped)) == 0 {
 		return rec, err
 	}
 	now := d.now()
@@ -146,7 +210,7 @@ func (d *Desk) claim(ctx context.Context, n Notice, guide Guide, skipped map[str
 		return rec, fmt.Errorf("%w: another delivery of this condition is under way", fault.Conflict)
 	}
 	claimed := rec
-	claimed.Busy = now.Add(BusyMax)
+	claimed.Busy, claimed.BusySince = now.Add(BusyMax), n.Since
 	if claimed, err = d.memory.Save(ctx, n.Condition(), claimed); err != nil {
 		return rec, err
 	}
@@ -186,17 +250,24 @@ func (d *Desk) remember(ctx context.Context, c Condition, rec Record, told map[s
 	return ""
 }
 
-// send sends to all channels at once, each within its own time, and returns the errors in their order.
-func send(ctx context.Context, to []Channel, msg Message) []error {
-	errs := make([]error, len(to))
+// atOnce does something with all channels at once, each within its own time, and returns by their names what became of it.
+func atOnce[C Channel](ctx context.Context, with []C, what string, do func(context.Context, C) error) map[string]error {
+	errs := make([]error, len(with))
 	var wg sync.WaitGroup
-	for i, c := range to {
+	for i, c := range with {
 		wg.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, SendTimeout)
 			defer cancel()
-			errs[i] = c.Send(ctx, msg)
+			errs[i] = do(ctx, c)
 		})
 	}
 	wg.Wait()
-	return errs
+	named := map[string]error{}
+	for i, c := range with {
+		named[c.Name()] = nil
+		if errs[i] != nil {
+			named[c.Name()] = fmt.Errorf("%s %s: %w", what, c.Name(), errs[i])
+		}
+	}
+	return named
 }

@@ -41,6 +41,8 @@ type Record struct {
 	Told map[string]Told
 	// Busy is until when another delivery may still be sending; the zero time if none is.
 	Busy time.Time
+	// BusySince is the Since of the notice that it sends, the zero time if none is.
+	BusySince time.Time
 }
 
 // Memory keeps a Record for each condition. Save writes if the version is still r.Version, and returns the record with the new
@@ -86,4 +88,9 @@ func happens(key string) bool {
 // ended says that a notice about a hold comes after the notice that the hold was released.
 func ended(n Notice, g Guide, released Told) bool {
 	return g.OfHold && !released.At.IsZero() && n.Since.Before(released.Since)
+}
+
+// ending is ended for a release that may be on its way to the channel, too.
+func ending(n Notice, g Guide, released Record, channel string) bool {
+	return ended(n, g, released.Told[channel]) || g.OfHold && n.Since.Before(released.BusySince)
 }

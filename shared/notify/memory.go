@@ -47,6 +47,8 @@ func NewTable(api TableAPI, name string, now func() time.Time) *Table {
 type stored struct {
 	Told map[string]Told `json:"told,omitempty"`
 	Busy time.Time       `json:"busy,omitzero"`
+	// BusySince is not written by versions that do not know it; then it is the zero time, which ends nothing.
+	BusySince time.Time `json:"busy_since,omitzero"`
 }
 
 // Load reads the record of a condition, strongly consistent; no item is the zero Record. An item past its expiry that is still
@@ -71,13 +73,13 @@ func (t *Table) Load(ctx context.Context, c Condition) (Record, error) {
 	if err := json.Unmarshal([]byte(text.Value), &s); err != nil {
 		return Record{}, fmt.Errorf("load notices told: %w", err)
 	}
-	return Record{Version: version, Told: s.Told, Busy: s.Busy}, nil
+	return Record{Version: version, Told: s.Told, Busy: s.Busy, BusySince: s.BusySince}, nil
 }
 
 // Save writes the record of a condition if its version is still r.Version. A write whose first answer was lost may be told as
 // overtaken by itself: the next try finds the condition busy, and the one after that finds it free.
 func (t *Table) Save(ctx context.Context, c Condition, r Record) (Record, error) {
-	text, err := json.Marshal(stored{Told: r.Told, Busy: r.Busy})
+	text, err := json.Marshal(stored{Told: r.Told, Busy: r.Busy, BusySince: r.BusySince})
 	if err != nil {
 		return r, fmt.Errorf("save notices told: %w", err)
 	}

@@ -91,16 +91,19 @@ func TestTheTableKeepsWhatWasTold(t *testing.T) {
 	if err != nil || rec.Version != 0 || len(rec.Told) != 0 {
 		t.Fatalf("nothing stored: %+v, %v", rec, err)
 	}
-	rec.Busy = start().Add(time.Minute)
+	rec.Busy, rec.BusySince = start().Add(time.Minute), start()
 	if rec, err = m.Save(ctx, c, rec); err != nil || rec.Version != 1 {
 		t.Fatalf("first save: %+v, %v", rec, err)
 	}
-	rec.Busy, rec.Told = time.Time{}, map[string]notify.Told{"sns": {Since: start(), At: start().Add(time.Second), Urgent: true}}
+	if have, err := m.Load(ctx, c); err != nil || !have.Busy.Equal(rec.Busy) || !have.BusySince.Equal(rec.BusySince) {
+		t.Errorf("a claim is read as %+v, %v; want %+v", have, err, rec)
+	}
+	rec.Busy, rec.BusySince, rec.Told = time.Time{}, time.Time{}, map[string]notify.Told{"sns": {Since: start(), At: start().Add(time.Second), Urgent: true}}
 	if rec, err = m.Save(ctx, c, rec); err != nil || rec.Version != 2 {
 		t.Fatalf("second save: %+v, %v", rec, err)
 	}
 	have, err := m.Load(ctx, c)
-	if err != nil || have.Version != 2 || !have.Busy.IsZero() || have.Told["sns"] != rec.Told["sns"] {
+	if err != nil || have.Version != 2 || !have.Busy.IsZero() || !have.BusySince.IsZero() || have.Told["sns"] != rec.Told["sns"] {
 		t.Errorf("have %+v, %v; want %+v", have, err, rec)
 	}
 	if tb.stale > 0 {

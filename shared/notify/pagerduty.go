@@ -23,7 +23,7 @@ type pagerDuty struct {
 	routingKey Secret
 }
 
-// NewPagerDuty returns the channel "pagerduty": Events API v2 at an HTTPS address, with the routing key as its secret. It takes urgent
+// NewPagerDuty returns the channel "pagerduty", a Closer: Events API v2 at an HTTPS address, with the routing key as its secret. It takes urgent
 // notices only, each condition as one alert, and the notice of a release, which resolves the alerts of the hold.
 func NewPagerDuty(client *http.Client, address string, routingKey Secret) Channel {
 	return pagerDuty{client: client, address: address, routingKey: routingKey}
@@ -60,14 +60,27 @@ func (p pagerDuty) Send(ctx context.Context, m Message) error {
 	if err != nil {
 		return err
 	}
-	events := []event{trigger(m)}
 	if m.Key == guard.PageReleased {
-		events = resolves(m)
+		return p.post(ctx, key, resolves(m))
 	}
+	return p.post(ctx, key, []event{trigger(m)})
+}
+
+// Close resolves the alert of a notice's condition.
+func (p pagerDuty) Close(ctx context.Context, n Notice) error {
+	key, err := p.routingKey.read(ctx)
+	if err != nil {
+		return err
+	}
+	return p.post(ctx, key, []event{resolve(n.Condition())})
+}
+
+// post sends events one after another. What was resolved before one that failed is resolved again by a retry, which changes nothing.
+func (p pagerDuty) post(ctx context.Context, key secret, events []event) error {
 	for _, e := range events {
 		e.RoutingKey = string(key)
 		if err := (post{client: p.client, address: secret(p.address), mask: key, body: e}).send(ctx); err != nil {
-			return err // what was resolved before is resolved again by a retry, which changes nothing
+			return err
 		}
 	}
 	return nil
@@ -89,11 +102,13 @@ func resolves(m Message) []event {
 	var out []event
 	for _, g := range Guides(Names{}) {
 		if g.OfHold && g.Urgency != "notice" {
-			out = append(out, event{Action: "resolve", DedupKey: dedupKey(Condition{GroupARN: m.ARN, Key: g.Key})})
+			out = append(out, resolve(Condition{GroupARN: m.ARN, Key: g.Key}))
 		}
 	}
 	return out
 }
+
+func resolve(c Condition) event { return event{Action: "resolve", DedupKey: dedupKey(c)} }
 
 // dedupKey names a condition, readable if there is room.
 func dedupKey(c Condition) string {
