@@ -2,7 +2,9 @@ package notify
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/holdfast-aws/holdfast/shared/guard"
@@ -75,15 +77,19 @@ func (p pagerDuty) Close(ctx context.Context, n Notice) error {
 	return p.post(ctx, key, []event{resolve(n.Condition())})
 }
 
-// post sends events one after another. What was resolved before one that failed is resolved again by a retry, which changes nothing.
+// post sends events all at once: one that is slow or refused keeps no other back. The errors are joined; a retry sends all again, and
+// resolving twice changes nothing.
 func (p pagerDuty) post(ctx context.Context, key secret, events []event) error {
-	for _, e := range events {
-		e.RoutingKey = string(key)
-		if err := (post{client: p.client, address: secret(p.address), mask: key, body: e}).send(ctx); err != nil {
-			return err
-		}
+	errs := make([]error, len(events))
+	var wg sync.WaitGroup
+	for i, e := range events {
+		wg.Go(func() {
+			e.RoutingKey = string(key)
+			errs[i] = post{client: p.client, address: secret(p.address), mask: key, body: e}.send(ctx)
+		})
 	}
-	return nil
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 func trigger(m Message) event {

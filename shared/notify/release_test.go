@@ -2,8 +2,14 @@ package notify_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -132,5 +138,70 @@ func TestPagerDutyClosesTheAlertOfOneCondition(t *testing.T) {
 	}
 	if len(h.bodies) != 1 || h.bodies[0]["event_action"] != "resolve" || h.bodies[0]["dedup_key"] != groupARN+"#held" || h.bodies[0]["routing_key"] != pagerKey {
 		t.Errorf("sent %v", h.bodies)
+	}
+}
+
+// transport answers requests by a function instead of a network.
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// answer reads the condition of an event's request and answers with a status.
+func answer(t *testing.T, r *http.Request, status func(condition string) int) (*http.Response, error) {
+	t.Helper()
+	var e struct {
+		Key string `json:"dedup_key"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&e); err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: status(strings.TrimPrefix(e.Key, groupARN+"#")), Body: io.NopCloser(strings.NewReader("")), Request: r}, nil
+}
+
+func pagerDutyOver(f transport) notify.Channel {
+	return notify.NewPagerDuty(notify.NewHTTPClient(f), "https://events.example.test/v2/enqueue", notify.Secret{API: parameters{"/s": secure(pagerKey)}, Name: "/s"})
+}
+
+func TestAnAlertThatIsNotResolvedKeepsNoOtherOpen(t *testing.T) {
+	for _, refused := range []string{"held", "not-converging", "suspension-conflict"} {
+		var mu sync.Mutex
+		resolved := map[string]bool{}
+		c := pagerDutyOver(func(r *http.Request) (*http.Response, error) {
+			return answer(t, r, func(condition string) int {
+				if condition == refused {
+					return http.StatusBadRequest
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				resolved[condition] = true
+				return http.StatusAccepted
+			})
+		})
+		err := c.Send(context.Background(), render(t, release(31)))
+		if !errors.Is(err, fault.Refused) || len(resolved) != 4 {
+			t.Errorf("%s is refused: resolved %v, error %v", refused, resolved, err)
+		}
+	}
+}
+
+// Every request waits until all of them were made: one after another none would end before the caller gives up.
+func TestTheAlertsOfAHoldAreResolvedAtOnce(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	var all sync.WaitGroup
+	all.Add(5)
+	made := make(chan struct{})
+	go func() { all.Wait(); close(made) }()
+	c := pagerDutyOver(func(r *http.Request) (*http.Response, error) {
+		all.Done()
+		select {
+		case <-made:
+			return answer(t, r, func(string) int { return http.StatusAccepted })
+		case <-r.Context().Done():
+			return nil, fmt.Errorf("the others were not made: %w", r.Context().Err())
+		}
+	})
+	if err := c.Send(ctx, render(t, release(31))); err != nil {
+		t.Error(err)
 	}
 }
