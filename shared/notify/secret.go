@@ -1,13 +1,17 @@
 package notify
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
@@ -34,22 +38,45 @@ func (secret) LogValue() slog.Value { return slog.StringValue(hidden) }
 // secretPartMin is how long a part of a secret address must be to be hidden by itself; shorter ones are ordinary words.
 const secretPartMin = 8
 
-// maskIn replaces the secret wherever it stands in a text, and the longer parts of one that is an address.
+// maskIn replaces the secret wherever it stands in a text, and the longer parts of one that is an address, each as it is, with its
+// escapes of an address undone or made, and as JSON writes it, whatever the case of letters.
 func (s secret) maskIn(text string) string {
 	if s == "" {
 		return text
 	}
-	text = strings.ReplaceAll(text, string(s), hidden)
-	u, err := url.Parse(string(s))
-	if err != nil {
-		return text
-	}
-	for _, part := range strings.FieldsFunc(u.Path+"?"+u.RawQuery, func(r rune) bool { return strings.ContainsRune("/?&=", r) }) {
-		if len(part) >= secretPartMin {
-			text = strings.ReplaceAll(text, part, hidden)
+	parts := []string{string(s)}
+	if u, err := url.Parse(string(s)); err == nil {
+		for _, raw := range []string{u.Path, u.EscapedPath(), u.RawQuery} {
+			parts = append(parts, strings.FieldsFunc(raw, func(r rune) bool { return strings.ContainsRune("/?&=", r) })...)
 		}
 	}
+	var forms []string
+	for i, part := range parts {
+		if i == 0 || len(part) >= secretPartMin {
+			forms = append(forms, spellings(part)...)
+		}
+	}
+	slices.SortStableFunc(forms, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // one may be a part of another
+	for _, form := range forms {
+		text = regexp.MustCompile("(?i)"+regexp.QuoteMeta(form)).ReplaceAllLiteralString(text, hidden)
+	}
 	return text
+}
+
+// spellings are the forms in which a text may come back.
+func spellings(text string) []string {
+	all := []string{text, url.QueryEscape(text), url.PathEscape(text)}
+	if plain, err := url.QueryUnescape(text); err == nil {
+		all = append(all, plain)
+	}
+	if plain, err := url.PathUnescape(text); err == nil {
+		all = append(all, plain)
+	}
+	if quoted, err := json.Marshal(text); err == nil {
+		all = append(all, string(quoted[1:len(quoted)-1]))
+	}
+	// Bytes that are no text cannot be looked for by a pattern, and never reach a line: oneLine replaces them.
+	return slices.DeleteFunc(all, func(form string) bool { return form == "" || !utf8.ValidString(form) })
 }
 
 // SecretAPI is what reading a secret needs of the SSM client.

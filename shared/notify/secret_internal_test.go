@@ -33,6 +33,15 @@ func TestASecretPrintsAsSomethingElse(t *testing.T) {
 			t.Errorf("%q is masked as %q, want %q", text, have, want)
 		}
 	}
+	escaped := secret("https://hooks.example.test/a%2Bb0123456/%ff%fe0123456?sig=Zm9v%2Fpart+01234")
+	for _, text := range []string{"a%2Bb0123456", "a+b0123456", "A%2bB0123456", "Zm9v/part 01234", "zm9v%2fpart+01234", "Zm9v%252Fpart%2B01234", "%ff%fe0123456"} {
+		if have := escaped.maskIn("no " + text + "!"); have != "no "+hidden+"!" {
+			t.Errorf("%q is masked as %q", text, have)
+		}
+	}
+	if have := secret(`key<"1">`).maskIn(`{"bad":"key\u003c\"1\"\u003e"}`); have != `{"bad":"`+hidden+`"}` {
+		t.Errorf("a secret as JSON writes it is masked as %q", have)
+	}
 	if have := secret("").maskIn("text"); have != "text" {
 		t.Errorf("an empty secret hides %q", have)
 	}

@@ -26,5 +26,5 @@ func (s slack) Send(ctx context.Context, m Message) error {
 	if err != nil {
 		return err
 	}
-	return post{client: s.client, address: address, body: map[string]string{"text": m.Chat}}.send(ctx)
+	return post{client: s.client, address: address, private: true, body: map[string]string{"text": m.Chat}}.send(ctx)
 }

@@ -3,12 +3,15 @@ package notify
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"os"
 
 	"github.com/holdfast-aws/holdfast/shared/fault"
 )
@@ -31,13 +34,15 @@ func NewHTTPClient(transport http.RoundTripper) *http.Client {
 // post is one JSON request to a webhook.
 type post struct {
 	client *http.Client
-	// address may itself be a secret; mask is taken out of every error beside it.
+	// mask is taken out of every error, as is the address.
 	address, mask secret
-	body          any
+	// private says that the address is the secret: then no error shows what the peer says, which could repeat it in any spelling.
+	private bool
+	body    any
 }
 
-// send makes the request once. Any answer but 2xx is an error: fault.Throttled for 429, fault.Refused for the rest below 500,
-// fault.Unknown above and for what has no answer.
+// send makes the request once. Any answer but 2xx is an error with the status: fault.Throttled for 429, fault.Refused for the rest
+// below 500, fault.Unknown above and for what has no answer.
 func (p post) send(ctx context.Context) error {
 	if err := checkAddress(string(p.address)); err != nil {
 		return err
@@ -53,12 +58,15 @@ func (p post) send(ctx context.Context) error {
 	req.Header.Set("Content-Type", "application/json")
 	res, err := p.client.Do(req)
 	if err != nil {
-		return fmt.Errorf("post: %w: %s", fault.Unknown, p.safe(withoutAddress(err).Error()))
+		return fmt.Errorf("post: %w: %s", fault.Unknown, p.safe(p.without(err)))
 	}
 	defer func() { _ = res.Body.Close() }() // the answer is read or given up; nothing depends on its end
 	answer, err := io.ReadAll(io.LimitReader(res.Body, answerBytesMax))
 	if res.StatusCode >= http.StatusOK && res.StatusCode < http.StatusMultipleChoices {
 		return nil // the status is the answer, whatever became of its text
+	}
+	if p.private {
+		return fmt.Errorf("post: %w: status %d", kindOfStatus(res.StatusCode), res.StatusCode)
 	}
 	text := string(answer)
 	if err != nil {
@@ -79,12 +87,22 @@ func kindOfStatus(status int) error {
 	return fault.Refused
 }
 
-// withoutAddress takes off what net/http puts around an error: the method and the address.
-func withoutAddress(err error) error {
+// without says why there was no answer, without what net/http puts around it: the method and the address. Of a private address it
+// tells only what was found out before anything was sent, or that time was up: the rest may quote a broken answer.
+func (p post) without(err error) string {
 	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err
+		err = u.Err
 	}
-	return err
+	op, network := errors.AsType[*net.OpError](err)
+	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+	late := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || os.IsTimeout(err)
+	switch {
+	case !p.private, late, certificate:
+		return err.Error()
+	case network:
+		return op.Error()
+	}
+	return "no answer that can be understood"
 }
 
 // checkAddress accepts HTTPS only. Its error does not show the address.

@@ -202,8 +202,12 @@ func TestAWebhookThatDoesNotTakeANoticeIsAnErrorWithoutASecret(t *testing.T) {
 			h := newHook(t)
 			h.status, h.answer = c.status, "no such key as "+secret+"\x1b[31m\n"+strings.Repeat("x", 1<<20)
 			err := channel(h).Send(context.Background(), render(t, noticeOf(guard.PageHeld)))
-			if !errors.Is(err, c.kind) || !strings.Contains(fmt.Sprint(err), fmt.Sprint("status ", c.status, ": no such key as [secret]")) {
-				t.Errorf("%s: %v, want %v", name, err, c.kind)
+			want := fmt.Sprint("status ", c.status, ": no such key as [secret]")
+			if secret == slackToken { // the address is the secret: nothing of the answer is shown
+				want = fmt.Sprint("status ", c.status)
+			}
+			if !errors.Is(err, c.kind) || !strings.Contains(fmt.Sprint(err), want) || secret == slackToken && !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("%s: %v, want %v with %s", name, err, c.kind, want)
 			}
 			noSecret(t, err, secret)
 			if len(fmt.Sprint(err)) > 500 {
@@ -222,7 +226,7 @@ func TestAWebhookWithoutAnAnswerIsAnErrorWithoutASecret(t *testing.T) {
 		h := newHook(t)
 		h.Close()
 		err := channel(h).Send(context.Background(), message)
-		if !errors.Is(err, fault.Unknown) {
+		if !errors.Is(err, fault.Unknown) || !strings.Contains(err.Error(), "connection refused") {
 			t.Errorf("nobody there: %v", err)
 		}
 		noSecret(t, err, secret)
@@ -231,7 +235,7 @@ func TestAWebhookWithoutAnAnswerIsAnErrorWithoutASecret(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		err = channel(h).Send(ctx, message)
-		if !errors.Is(err, fault.Unknown) {
+		if !errors.Is(err, fault.Unknown) || !strings.Contains(err.Error(), "context canceled") {
 			t.Errorf("a caller that gave up: %v", err)
 		}
 		noSecret(t, err, secret)
@@ -242,7 +246,7 @@ func TestAWebhookWithoutAnAnswerIsAnErrorWithoutASecret(t *testing.T) {
 		strange := notify.NewHTTPClient(nil) // does not know the server's certificate
 		params := parameters{"/s": secure(h.URL + "/" + slackToken)}
 		err = notify.NewSlack(strange, notify.Secret{API: params, Name: "/s"}).Send(context.Background(), message)
-		if !errors.Is(err, fault.Unknown) {
+		if !errors.Is(err, fault.Unknown) || !strings.Contains(err.Error(), "certificate") {
 			t.Errorf("a certificate that nobody vouches for: %v", err)
 		}
 		noSecret(t, err, slackToken)
@@ -286,6 +290,41 @@ type refuser struct{ t *testing.T }
 func (r refuser) RoundTrip(*http.Request) (*http.Response, error) {
 	r.t.Error("a request was made")
 	return nil, errors.New("no request")
+}
+
+// TestASecretAddressInAnotherSpellingIsHidden has peers that repeat the address, or a part of it, in spellings of their own.
+func TestASecretAddressInAnotherSpellingIsHidden(t *testing.T) {
+	for name, c := range map[string]struct{ path, answer, leak string }{
+		"a query without its escapes": {"/hook?sig=Zm9v%2Bsecret%2Fpart0123456789abc", "signature Zm9v+secret/part0123456789abc is wrong", "secret/part0123456789abc"},
+		"a path with its escapes":     {"/services/T000%2BXSECRETTOKEN0123", "no such path /services/T000%2BXSECRETTOKEN0123", "XSECRETTOKEN0123"},
+		"in capitals":                 {"/hook?sig=abcdefghijklmnop0123", "ABCDEFGHIJKLMNOP0123", "ABCDEFGHIJKLMNOP0123"},
+		"slashes escaped in JSON":     {"/services/T000/XSLACKTOKENX0123456789", `{"url":"https:\/\/h\/services\/T000\/XSLACKTOKENX0123456789"}`, "XSLACKTOKENX0123456789"},
+		"a fragment":                  {"/hook#XSECRETTOKEN0123456789", "bad XSECRETTOKEN0123456789", "XSECRETTOKEN0123456789"},
+		"a plus as a space":           {"/hook?sig=XSECRET+TOKEN0123456789", "bad XSECRET TOKEN0123456789", "TOKEN0123456789"},
+		"a semicolon escaped":         {"/hook;sig=XSECRET;TOKEN0123456789", "sig=XSECRET%3BTOKEN0123456789", "TOKEN0123456789"},
+		"in short parts":              {"/a1b2c3/d4e5f6", "no a1b2c3 d4e5f6", "d4e5f6"},
+	} {
+		h := newHook(t)
+		h.status, h.answer = http.StatusForbidden, c.answer
+		params := parameters{"/s": secure(h.URL + c.path)}
+		err := notify.NewSlack(notify.NewHTTPClient(h.Client().Transport), notify.Secret{API: params, Name: "/s"}).Send(context.Background(), render(t, noticeOf(guard.PageHeld)))
+		if !errors.Is(err, fault.Refused) || !strings.Contains(err.Error(), "status 403") {
+			t.Errorf("%s: %v, want refused", name, err)
+		}
+		noSecret(t, err, c.leak)
+	}
+}
+
+func TestABrokenAnswerOfASecretAddressIsNotQuoted(t *testing.T) {
+	broken := transport(func(*http.Request) (*http.Response, error) {
+		return nil, errors.New(`malformed HTTP response "no /hook/d4e5f6 here"`)
+	})
+	params := parameters{"/s": secure("https://hooks.example.test/hook/d4e5f6")}
+	err := notify.NewSlack(notify.NewHTTPClient(broken), notify.Secret{API: params, Name: "/s"}).Send(context.Background(), render(t, noticeOf(guard.PageHeld)))
+	if !errors.Is(err, fault.Unknown) || !strings.Contains(err.Error(), "no answer that can be understood") {
+		t.Errorf("have %v", err)
+	}
+	noSecret(t, err, "d4e5f6")
 }
 
 // noSecret fails if an error shows a secret, also to those who print it with its types or log it.
