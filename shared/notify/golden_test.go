@@ -83,12 +83,16 @@ func TestMessagesOfEveryForm(t *testing.T) {
 	off.Mode, off.Urgent = guard.ModeOff, false
 	paused := noticeOf(guard.PagePausedWhileHeld)
 	paused.Mode, paused.Urgent = guard.ModeOff, false
+	asked := noticeOf(guard.PageHeld)
+	asked.Text = "held since 2026-11-30 11:41:00Z: asked for by sam: moving the database. only a person ends this hold: holdfast release orders-web-asg"
+	dependency := noticeOf(guard.PageHeld)
+	dependency.Text = "held since 2026-11-30 11:41:00Z: hard dependency orders-db is in ALARM since 2026-11-30 11:40:10Z"
 	newer := noticeOf("key-of-a-newer-sweep")
 	newer.Group = "it's & <b> $(rm) |x"
 	newer.Text = "first <!channel> & line\nsecond ``` line\x1b[31m"
 	for name, n := range map[string]notify.Notice{
 		"a first notice": noticeOf(guard.PageHeld), "what would have been done": observed, "a reminder": reminder,
-		"while the mode is off": off, "paused while held": paused, "a key that is not known and names that are odd": newer,
+		"while the mode is off": off, "paused while held": paused, "held for a person": asked, "held for a dependency": dependency, "a key that is not known and names that are odd": newer,
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := render(t, n)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/holdfast-aws/holdfast/shared/guard"
 )
 
 // Guide is what is said about a page key beside what a notice itself says.
@@ -48,6 +50,9 @@ func Guides(n Names) []Guide {
 // GuideOf returns the guide of a notice. A key that this version does not know has one that says so.
 func GuideOf(n Notice) Guide {
 	names := Names{Group: n.Group, Region: n.Region, Subject: n.Subject}
+	if n.Key == guard.PageHeld {
+		return heldGuide(names, heldCause(n.Text))
+	}
 	for _, g := range Guides(names) {
 		if g.Key == n.Key {
 			return g
@@ -63,7 +68,7 @@ func GuideOf(n Notice) Guide {
 
 // commands are what one guide adds to the commands that all have.
 type commands struct {
-	// look and mend are whole lines, tune is keys with values.
+	// look and mend are whole lines, tune is keys with values, "" if no setting would help.
 	look, mend []string
 	tune       string
 	ofHold     bool
@@ -84,8 +89,10 @@ func (n Names) commands(c commands) []Command {
 	} else {
 		list = append(list, Command{ToHold, n.holdfast("hold " + group + " --reason 'WHY'")})
 	}
+	if c.tune != "" {
+		list = append(list, Command{ToTune, n.holdfast("tune " + group + " " + c.tune)})
+	}
 	return append(list,
-		Command{ToTune, n.holdfast("tune " + group + " " + c.tune)},
 		Command{ToStop, n.holdfast("tune " + group + " mode=off")},
 		Command{ToStopAll, n.holdfast("pause")},
 	)
