@@ -50,7 +50,7 @@ func assemble(c notify.Config, sdk aws.Config, p parts) (*handler, error) {
 		channels = append(channels, notify.NewPagerDuty(web, c.PagerDutyURL, notify.Secret{API: secrets, Name: c.PagerDutySecret}))
 	}
 	desk, err := notify.New(notify.Options{
-		Channels: channels, Memory: notify.NewTable(dynamodb.NewFromConfig(sdk), c.StateTable, p.now), Now: p.now,
+		Channels: channels, Memory: notify.NewTable(dynamodb.NewFromConfig(sdk), c.StateTable, p.now), Now: p.now, StateTable: c.StateTable,
 	})
 	return &handler{desk: desk}, err
 }

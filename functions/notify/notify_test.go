@@ -214,7 +214,7 @@ func TestANoticeReachesEveryChannelOnce(t *testing.T) {
 	for _, form := range w.published {
 		bodies[form.Get("TopicArn")] = form.Get("Message")
 	}
-	if mail := bodies["arn:aws:sns:us-east-1:111122223333:mail"]; !strings.Contains(mail, "6 of 8 are bad") || !strings.Contains(mail, "holdfast release orders-web-asg") {
+	if mail := bodies["arn:aws:sns:us-east-1:111122223333:mail"]; !strings.Contains(mail, "6 of 8 are bad") || !strings.Contains(mail, " HOLDFAST_STATE_TABLE=state holdfast release orders-web-asg") {
 		t.Errorf("the mail is\n%s", mail)
 	}
 	if chat := bodies["arn:aws:sns:us-east-1:111122223333:chat"]; !strings.HasPrefix(chat, `{"version":"1.0","source":"custom"`) {

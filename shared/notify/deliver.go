@@ -41,11 +41,13 @@ type Closer interface {
 	Close(ctx context.Context, n Notice) error
 }
 
-// Options configure a Desk; all are required.
+// Options configure a Desk; Channels, Memory and Now are required.
 type Options struct {
 	Channels []Channel
 	Memory   Memory
 	Now      func() time.Time
+	// StateTable is what the commands in messages name as the state table; with "" they name none.
+	StateTable string
 }
 
 // Desk delivers notices. It is safe for concurrent use.
@@ -53,6 +55,7 @@ type Desk struct {
 	channels []Channel
 	memory   Memory
 	now      func() time.Time
+	table    string
 }
 
 // New returns a desk over channels whose names differ. It makes no call.
@@ -67,7 +70,7 @@ func New(o Options) (*Desk, error) {
 		}
 		seen[c.Name()] = true
 	}
-	return &Desk{channels: slices.Clone(o.Channels), memory: o.Memory, now: o.Now}, nil
+	return &Desk{channels: slices.Clone(o.Channels), memory: o.Memory, now: o.Now, table: o.StateTable}, nil
 }
 
 // Result is what became of a notice, by names of channels in the order in which the desk has them.
@@ -85,6 +88,7 @@ type Result struct {
 func (d *Desk) Deliver(ctx context.Context, n Notice) (Result, error) {
 	res := Result{Skipped: map[string]string{}}
 	n = n.dated(d.now())
+	n.StateTable = d.table
 	guide := GuideOf(n)
 	rec, err := d.claim(ctx, n, guide, res.Skipped)
 	if errors.Is(err, fault.Conflict) {

@@ -1,12 +1,15 @@
 package notify_test
 
 import (
+	"context"
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/notify"
@@ -133,6 +136,41 @@ func TestALongTextIsCutAndSaysSo(t *testing.T) {
 	for _, text := range []string{m.Plain, m.Chat} {
 		if !strings.Contains(text, "é [cut; ") || !strings.Contains(text, "holdfast release orders-web-asg") {
 			t.Errorf("a message does not say that it was cut, or lost its commands")
+		}
+	}
+}
+
+// TestTheLongestMessagesFitTheirChannels takes the longest names that AWS allows to groups, alarms and tables, of characters that take
+// most room in a shell, in JSON or in a chat. Sources: SNS API reference, Publish: 256 KB; PagerDuty, Events API v2: 512 KB; Slack API, chat text: 40,000
+// characters.
+func TestTheLongestMessagesFitTheirChannels(t *testing.T) {
+	for _, character := range []string{"&", "'", "\u202e", "\x01"} {
+		for _, g := range notify.Guides(notify.Names{}) {
+			n := noticeOf(g.Key)
+			n.Group, n.Subject, n.Text = strings.Repeat(character, 255), strings.Repeat(character, 300), strings.Repeat(character, 80<<10)
+			n.StateTable = "arn:aws:dynamodb:us-east-1:111122223333:table/" + strings.Repeat("t", 255)
+			m := render(t, n)
+			if characters := utf8.RuneCountInString(m.Chat); characters > 40_000 {
+				t.Errorf("%q %s: a chat of %d characters", character, g.Key, characters)
+			}
+			f := &topics{}
+			for _, c := range []notify.Channel{notify.NewTopic(f, topicARN), notify.NewChatTopic(f, topicARN)} {
+				if err := c.Send(context.Background(), m); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, in := range f.published {
+				if bytes := len(*in.Message); bytes > 255<<10 {
+					t.Errorf("%q %s: %d bytes to a topic", character, g.Key, bytes)
+				}
+			}
+			plain, err := json.Marshal(m.Plain)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(plain) > 500<<10 {
+				t.Errorf("%q %s: %d bytes to PagerDuty", character, g.Key, len(plain))
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/holdfast-aws/holdfast/shared/config"
 	"github.com/holdfast-aws/holdfast/shared/guard"
 )
 
@@ -39,8 +40,9 @@ const (
 	ToStopAll = "all groups"
 )
 
-// Names are what a guide's commands are about, as they are called; commands quote them for a POSIX shell.
-type Names struct{ Group, Region, Subject string }
+// Names are what a guide's commands are about, as they are called; commands quote them for a POSIX shell. StateTable is the name or
+// ARN of the state table, "" if it is not known; then the shell must know it.
+type Names struct{ Group, Region, Subject, StateTable string }
 
 // Guides lists the guides of every page key of package guard and of the audit's, those of one matter together.
 func Guides(n Names) []Guide {
@@ -49,7 +51,7 @@ func Guides(n Names) []Guide {
 
 // GuideOf returns the guide of a notice. A key that this version does not know has one that says so.
 func GuideOf(n Notice) Guide {
-	names := Names{Group: n.Group, Region: n.Region, Subject: n.Subject}
+	names := Names{Group: n.Group, Region: n.Region, Subject: n.Subject, StateTable: n.StateTable}
 	if n.Key == guard.PageHeld {
 		return heldGuide(names, heldCause(n.Text))
 	}
@@ -139,9 +141,14 @@ func (n Names) setHealthy() string {
 	return n.aws("autoscaling set-instance-health --instance-id INSTANCE --health-status Healthy")
 }
 
-// holdfast names the Region, because a command that acts in another one is worse than none.
+// holdfast names the Region, because a command that acts in another one is worse than none, and the state table, which each of these
+// commands reads or writes.
 func (n Names) holdfast(rest string) string {
-	return "AWS_REGION=" + quote(n.Region) + " holdfast " + rest
+	where := "AWS_REGION=" + quote(n.Region) + " "
+	if n.StateTable != "" {
+		where += config.EnvStateTable + "=" + quote(n.StateTable) + " "
+	}
+	return where + "holdfast " + rest
 }
 
 func (n Names) aws(rest string) string {

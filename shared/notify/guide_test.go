@@ -145,3 +145,25 @@ func TestCommandsSurviveAShell(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryCommandOfHoldfastNamesItsTable is for a shell that has credentials and nothing else set.
+func TestEveryCommandOfHoldfastNamesItsTable(t *testing.T) {
+	for _, g := range notify.Guides(notify.Names{Group: "web", Region: "eu-west-1", Subject: "s", StateTable: "holdfast-state"}) {
+		for _, c := range g.Commands {
+			if !strings.HasPrefix(c.Line, "aws --region eu-west-1 ") && !strings.HasPrefix(c.Line, "AWS_REGION=eu-west-1 HOLDFAST_STATE_TABLE=holdfast-state holdfast ") {
+				t.Errorf("%s: %s", g.Key, c.Line)
+			}
+		}
+	}
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no POSIX shell here")
+	}
+	for _, table := range []string{"arn:aws:dynamodb:eu-west-1:111122223333:table/holdfast-state", "it's $(id) odd"} {
+		line := notify.Guides(notify.Names{Group: "web", Region: "r", StateTable: table})[0].Commands[0].Line
+		out, err := exec.Command(sh, "-c", strings.Replace(line, "holdfast status", `sh -c 'printf %s "$HOLDFAST_STATE_TABLE"'`, 1)).Output()
+		if err != nil || string(out) != table {
+			t.Errorf("%s gives %q, %v", line, out, err)
+		}
+	}
+}

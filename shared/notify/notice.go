@@ -17,6 +17,8 @@ type Notice struct {
 	report.Detail
 	// EventID, Account and Region are the envelope's.
 	EventID, Account, Region string
+	// StateTable is the state table that the commands in a message name, "" for none. It is the desk's own and in no event.
+	StateTable string
 }
 
 // envelope is what is read of an EventBridge event.

@@ -136,6 +136,6 @@ func cut(text string, bytesMax int, mark string) string {
 
 // Handbook is the page about all keys in Markdown, made from the same table as the messages.
 func Handbook() (string, error) {
-	names := Names{Group: "GROUP", Region: "REGION", Subject: "SUBJECT"}
+	names := Names{Group: "GROUP", Region: "REGION", Subject: "SUBJECT", StateTable: "TABLE"}
 	return execute("handbook.tmpl", struct{ Guides []Guide }{Guides(names)})
 }
