@@ -75,7 +75,7 @@ func settingGuides(n Names) []Guide {
 		{
 			Key: guard.PageConfig, Title: "a setting is wrong", Urgency: "notice",
 			Means: "A policy layer is invalid or cannot be read, a value is above its ceiling, an alarm or a group that is configured does not exist, or a guarded group is gone or lost its tag. The notice says which key, and why.",
-			Did:   "The last good content of that layer stays in force; a value above its ceiling is cut to it. A wrong setting never stops a hold.",
+			Did:   "The last good content of that layer stays in force, or the layers below it if there was none; a mode in it that can be read and is stricter applies all the same. A value above its ceiling is cut to it. A wrong setting never stops a hold.",
 			Next:  "It takes the corrected value at the next sweep.",
 			Look:  []string{"the key and the reason in the notice", "who changed it, and when"},
 			Commands: n.commands(commands{
