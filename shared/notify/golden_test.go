@@ -118,6 +118,34 @@ func TestCharactersThatActInsteadOfBeingSeenAreReplaced(t *testing.T) {
 	}
 }
 
+// TestEveryFieldOfAnEventIsEscapedInAChat has an event that is made to call people or to add lines.
+func TestEveryFieldOfAnEventIsEscapedInAChat(t *testing.T) {
+	const mention = "<!channel>\nWHAT HAPPENED\x1b"
+	for _, key := range []string{mention, guard.PageHeld, guard.PageStuckAlarm, report.KeyAudit} {
+		raw, err := json.Marshal(map[string]any{
+			"id": mention, "source": report.Source, "detail-type": report.DetailType, "account": mention, "region": mention, "time": start(),
+			"detail": map[string]any{"group": mention, "arn": mention, "key": key, "subject": mention, "text": "<!here>", "mode": mention, "at": start()},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := notify.Decode(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.StateTable = mention
+		m := render(t, n)
+		if strings.Contains(m.Chat, "<!") || strings.ContainsAny(m.Chat+m.Plain, "\x1b") {
+			t.Errorf("%.20q: have\n%s", key, m.Chat)
+		}
+		for name, text := range map[string]string{"chat": m.Chat, "plain": strings.Replace(m.Plain, "\nWHAT HAPPENED\n", "", 1)} {
+			if strings.Contains(text, "\nWHAT HAPPENED") {
+				t.Errorf("%.20q: %s has a line of the event's own:\n%s", key, name, text)
+			}
+		}
+	}
+}
+
 func TestTheHandbookIsMadeFromTheTable(t *testing.T) {
 	have, err := notify.Handbook()
 	if err != nil {

@@ -61,7 +61,7 @@ func GuideOf(n Notice) Guide {
 		}
 	}
 	return Guide{
-		Key: n.Key, Title: "notice " + n.Key, Urgency: "as the notice says",
+		Key: n.Key, Title: "notice " + oneLine(n.Key), Urgency: "as the notice says",
 		Means: "This version of the notifier does not know the key; the sweep that sent it is newer.",
 		Did:   "See the text of the notice.", Next: "It looks again at the next sweep.",
 		Look: []string{"the group's status, and the verdict lines in the sweep's log"}, Commands: names.commands(commands{tune: "page_repeat_seconds=3600"}),
