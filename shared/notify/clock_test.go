@@ -31,6 +31,30 @@ func TestANoticeOfAFastClockSilencesNothingLater(t *testing.T) {
 	d.mail.want(t, "held", "released", "held")
 }
 
+func TestANoticeOfAFastClockThatArrivesTwiceIsToldOnce(t *testing.T) {
+	for _, key := range []string{guard.PageReleased, guard.PageHeld, guard.PageBlind} {
+		for _, again := range []bool{false, true} {
+			d := newDesk(t)
+			n := at(key, 2)
+			n.At, n.Reminder = d.now.Add(time.Hour), again
+			if key == guard.PageReleased {
+				n.Since = n.At
+			}
+			next := n
+			next.At, next.Reminder = n.At.Add(30*time.Minute), true
+			for _, n := range []notify.Notice{n, n, next, next} {
+				if _, err := d.Deliver(context.Background(), n); err != nil {
+					t.Fatal(err)
+				}
+				d.now = d.now.Add(time.Second)
+			}
+			if len(d.mail.sent) != 2 {
+				t.Errorf("%s, reminder %v: two notices arrived twice each and were told as %v", key, again, d.mail.sent)
+			}
+		}
+	}
+}
+
 func TestAClockThatIsALittleFastChangesNoTime(t *testing.T) {
 	d := newDesk(t)
 	n := at(guard.PageHeld, 2)

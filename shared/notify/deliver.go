@@ -138,7 +138,7 @@ func (d *Desk) conclude(ctx context.Context, n Notice, rec Record, res Result, e
 			all = append(all, err)
 		case tried && res.Skipped[name] == "":
 			res.Delivered = append(res.Delivered, name)
-			told[name] = Told{Since: n.Since, At: n.At, Urgent: n.Urgent}
+			told[name] = Told{Since: n.Since, At: n.At, Urgent: n.Urgent, Claimed: n.claimed}
 		}
 	}
 	if res.Unremembered == "" {

@@ -17,7 +17,7 @@ const aheadMax = 5 * time.Minute
 // dated brings a notice of a clock that is fast back to now. Remembered as it came, it would silence the condition until that time.
 func (n Notice) dated(now time.Time) Notice {
 	if n.At.Sub(now) > aheadMax {
-		n.At = now
+		n.claimed, n.At = n.At, now
 	}
 	if n.Since.After(n.At) {
 		n.Since = n.At
@@ -31,6 +31,8 @@ type Told struct {
 	Since  time.Time `json:"since"`
 	At     time.Time `json:"at"`
 	Urgent bool      `json:"urgent,omitempty"`
+	// Claimed is the time that a notice of a clock far ahead gave itself, by which a repeat of it is known; the zero time for others.
+	Claimed time.Time `json:"claimed,omitzero"`
 }
 
 // Record is what is remembered of a condition.
@@ -66,7 +68,7 @@ func skip(n Notice, last Told) string {
 	switch {
 	case last.At.IsZero():
 		return ""
-	case !n.At.After(last.At):
+	case !n.At.After(last.At), !n.claimed.IsZero() && n.claimed.Equal(last.Claimed):
 		return SkipRepeated
 	case n.Reminder, n.Urgent && !last.Urgent:
 		return ""

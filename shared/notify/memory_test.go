@@ -98,7 +98,7 @@ func TestTheTableKeepsWhatWasTold(t *testing.T) {
 	if have, err := m.Load(ctx, c); err != nil || !have.Busy.Equal(rec.Busy) || !have.BusySince.Equal(rec.BusySince) {
 		t.Errorf("a claim is read as %+v, %v; want %+v", have, err, rec)
 	}
-	rec.Busy, rec.BusySince, rec.Told = time.Time{}, time.Time{}, map[string]notify.Told{"sns": {Since: start(), At: start().Add(time.Second), Urgent: true}}
+	rec.Busy, rec.BusySince, rec.Told = time.Time{}, time.Time{}, map[string]notify.Told{"sns": {Since: start(), At: start().Add(time.Second), Urgent: true, Claimed: start().Add(time.Hour)}}
 	if rec, err = m.Save(ctx, c, rec); err != nil || rec.Version != 2 {
 		t.Fatalf("second save: %+v, %v", rec, err)
 	}

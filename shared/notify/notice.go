@@ -19,6 +19,8 @@ type Notice struct {
 	EventID, Account, Region string
 	// StateTable is the state table that the commands in a message name, "" for none. It is the desk's own and in no event.
 	StateTable string
+	// claimed is the time of decision that the notice gave itself, if it is far ahead and At is another; else the zero time.
+	claimed time.Time
 }
 
 // envelope is what is read of an EventBridge event.
