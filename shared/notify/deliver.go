@@ -113,20 +113,28 @@ func (d *Desk) Deliver(ctx context.Context, n Notice) (Result, error) {
 	unread := ""
 	if res.Unremembered == "" && guide.OfHold {
 		var late []Closer
-		late, unread = d.endedMeanwhile(ctx, n, guide, due, errs)
+		late, unread = d.endedMeanwhile(ctx, n, guide, took(due, errs))
 		open = append(open, late...)
 	}
 	for name, err := range atOnce(ctx, open, "close at", func(ctx context.Context, c Closer) error { return c.Close(ctx, n) }) {
 		errs[name] = errors.Join(errs[name], err)
 	}
-	res, err = d.conclude(ctx, n, rec, res, errs)
+	told, err := d.conclude(n, &res, errs)
+	if res.Unremembered == "" {
+		res.Unremembered = d.remember(ctx, n.Condition(), rec, told)
+	}
 	res.Unremembered = cmp.Or(res.Unremembered, unread)
 	return res, err
 }
 
-// conclude writes down who was told; errs has the outcome of every channel that was tried, nil for one that took it all. What
-// failed in part counts as not told, so that a retry does it again.
-func (d *Desk) conclude(ctx context.Context, n Notice, rec Record, res Result, errs map[string]error) (Result, error) {
+// took lists the channels that took what they were sent.
+func took(sent []Channel, errs map[string]error) []Channel {
+	return slices.DeleteFunc(slices.Clone(sent), func(c Channel) bool { return errs[c.Name()] != nil })
+}
+
+// conclude notes in the result what became of each channel and returns who was told what; errs has the outcome of every channel that
+// was tried, nil for one that took it all. What failed in part counts as not told, so that a retry does it again.
+func (d *Desk) conclude(n Notice, res *Result, errs map[string]error) (map[string]Told, error) {
 	told := map[string]Told{}
 	var all []error
 	for _, c := range d.channels {
@@ -141,10 +149,7 @@ func (d *Desk) conclude(ctx context.Context, n Notice, rec Record, res Result, e
 			told[name] = Told{Since: n.Since, At: n.At, Urgent: n.Urgent, Claimed: n.claimed}
 		}
 	}
-	if res.Unremembered == "" {
-		res.Unremembered = d.remember(ctx, n.Condition(), rec, told)
-	}
-	return res, errors.Join(all...)
+	return told, errors.Join(all...)
 }
 
 // leftOpen lists the channels that are not sent a notice because its hold is over, and in which an earlier try may have left an alert
@@ -162,7 +167,7 @@ func (d *Desk) leftOpen(n Notice, rec Record, skipped map[string]string) []Close
 
 // endedMeanwhile lists the channels that took a notice of a hold while the notice of its release was sent: what the one closed the
 // other may have opened again. It also returns why that could not be read, "" if it could.
-func (d *Desk) endedMeanwhile(ctx context.Context, n Notice, guide Guide, sent []Channel, errs map[string]error) ([]Closer, string) {
+func (d *Desk) endedMeanwhile(ctx context.Context, n Notice, guide Guide, took []Channel) ([]Closer, string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	released, err := d.memory.Load(ctx, Condition{GroupARN: n.ARN, Key: guard.PageReleased})
@@ -170,8 +175,8 @@ func (d *Desk) endedMeanwhile(ctx context.Context, n Notice, guide Guide, sent [
 		return nil, err.Error()
 	}
 	var late []Closer
-	for _, c := range sent {
-		if closer, ok := c.(Closer); ok && errs[c.Name()] == nil && ending(n, guide, released, c.Name()) {
+	for _, c := range took {
+		if closer, ok := c.(Closer); ok && ending(n, guide, released, c.Name()) {
 			late = append(late, closer)
 		}
 	}
