@@ -31,6 +31,7 @@ import (
 // Names of the peers.
 const (
 	embedded  = "world"
+	worldJSON = "world in JSON"
 	moto      = "moto"
 	ministack = "ministack"
 	dynalite  = "dynalite"
@@ -48,7 +49,7 @@ type peer struct {
 	services []string
 	// sequential peers are not asked what holds between concurrent calls: what they answer then differs from run to run.
 	sequential bool
-	// jsonAlarms says that CloudWatch's client has to be told to speak JSON to it.
+	// jsonAlarms says that CloudWatch's client is told to speak JSON to it.
 	jsonAlarms bool
 	// neverActive says that a table is there at once and never says that it is active, so that nobody can wait for it.
 	neverActive bool
@@ -59,6 +60,10 @@ func peers() []peer {
 		{
 			name:     embedded,
 			services: []string{"autoscaling", "loadbalancing", "ec2", "cloudwatch", "dynamodb", "ssm", "events", "sqs", "sns"},
+		},
+		{
+			// The AWS command line asks for alarms in JSON, where the SDK asks in CBOR.
+			name: worldJSON, services: []string{"cloudwatch"}, jsonAlarms: true,
 		},
 		{
 			name: moto, variable: "HOLDFAST_PEER_MOTO", install: "moto_server of the package moto[server]==5.2.5 from PyPI",
@@ -93,7 +98,7 @@ type subject struct {
 	autoscaling *autoscaling.Client
 	elb         *elb.Client
 	ec2         *ec2.Client
-	// cloudwatch speaks what the peer understands, cloudwatchCBOR what the client speaks by itself.
+	// cloudwatch speaks what the peer is asked in, cloudwatchCBOR what the client speaks by itself.
 	cloudwatch, cloudwatchCBOR *cloudwatch.Client
 
 	dynamodb *dynamodb.Client

@@ -25,7 +25,9 @@ type pastAnswer struct {
 	resp     wire.Response
 }
 
-func question(req request) string { return req.name() + "\n" + string(req.body) }
+// question has the Content-Type in it, because an old answer has to be in the
+// protocol of the request.
+func question(req request) string { return req.name() + "\n" + req.media + "\n" + string(req.body) }
 
 // isRead tells a read by the verb AWS gives it. Only reads can be stale.
 func isRead(operation string) bool {

@@ -161,10 +161,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mount, ok := s.mounts[target.Key]
 	s.mu.Unlock()
 	if !ok {
-		http.Error(w, fmt.Sprintf("service %q is not part of the embedded AWS", target.Key), http.StatusNotImplemented)
+		http.Error(w, fmt.Sprintf("operation %q of service %q is not part of the embedded AWS", target.Operation, target.Key), http.StatusNotImplemented)
 		return
 	}
-	s.serve(r.Context(), w, request{mount: mount, operation: target.Operation, body: body})
+	if mount.Codec, err = mount.CodecFor(r.Header); err != nil {
+		http.Error(w, err.Error(), http.StatusUnsupportedMediaType)
+		return
+	}
+	s.serve(r.Context(), w, request{mount: mount, operation: target.Operation, media: r.Header.Get("Content-Type"), body: body})
 }
 
 func (s *Server) pathHandler(path string) http.Handler {
@@ -183,6 +187,7 @@ func (s *Server) pathHandler(path string) http.Handler {
 type request struct {
 	mount     wire.Mount
 	operation string
+	media     string // Content-Type
 	body      []byte
 	entry     int // index in the log
 	id        string

@@ -11,7 +11,18 @@ import (
 
 // simulated returns the services whose state is the simulator.
 func simulated(s *Server) []wire.Mount {
+	alarms := wire.Mount{
+		Name: "cloudwatch", Key: "GraniteServiceVersion20100801",
+		Codec:   wire.CBOR(cloudwatchschemas.GraniteServiceVersion20100801),
+		JSON:    wire.JSON10(cloudwatchschemas.GraniteServiceVersion20100801),
+		Service: &cloudWatch{server: s},
+	}
+	// Older clients ask in the query form, which is refused by the name of the
+	// service instead of by a date.
+	queried := alarms
+	queried.Key = "2010-08-01"
 	return []wire.Mount{
+		alarms, queried,
 		{
 			Name: "autoscaling", Key: "2011-01-01",
 			Codec:   wire.Query("http://autoscaling.amazonaws.com/doc/2011-01-01/"),
@@ -21,11 +32,6 @@ func simulated(s *Server) []wire.Mount {
 			Name: "elasticloadbalancing", Key: "2015-12-01",
 			Codec:   wire.Query("http://elasticloadbalancing.amazonaws.com/doc/2015-12-01/"),
 			Service: &loadBalancing{server: s},
-		},
-		{
-			Name: "cloudwatch", Key: "GraniteServiceVersion20100801",
-			Codec:   wire.CBOR(cloudwatchschemas.GraniteServiceVersion20100801),
-			Service: &cloudWatch{server: s},
 		},
 		{
 			Name: "ec2", Key: "2016-11-15",

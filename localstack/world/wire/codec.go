@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/aws/smithy-go"
 )
@@ -51,11 +52,34 @@ type Service interface {
 type Mount struct {
 	// Name is the short name used in counters, logs and faults: "autoscaling".
 	Name string
-	// Key is what a request carries: the part of X-Amz-Target before the dot, the
+	// Key is what a request carries: the part of X-Amz-Target before the last dot, the
 	// service name of an RPC v2 path, or the Version of a query form.
-	Key     string
-	Codec   Codec
+	Key   string
+	Codec Codec
+	// JSON is set for a service that is asked in two protocols: it reads AWS JSON
+	// 1.0, and Codec reads Smithy RPC v2 CBOR only. Else Codec reads every request.
+	JSON    Codec
 	Service Service
+}
+
+// CodecFor returns the codec of a request with these headers, or an error that
+// says which protocol the request is in and which the service understands.
+func (m Mount) CodecFor(h http.Header) (Codec, error) {
+	if m.JSON == nil {
+		return m.Codec, nil
+	}
+	sent, rpc := h.Get("Content-Type"), h.Get("Smithy-Protocol")
+	media, _, _ := strings.Cut(sent, ";")
+	media = strings.ToLower(strings.TrimSpace(media))
+	switch {
+	case rpc == "" && media == contentJSON10:
+		return m.JSON, nil
+	// An RPC v2 request without input has no body, and so no Content-Type.
+	case rpc == protocolCBOR && (media == contentCBOR || media == ""), rpc == "" && media == contentCBOR:
+		return m.Codec, nil
+	}
+	return nil, fmt.Errorf("%s was asked with Content-Type %q and Smithy-Protocol %q; it understands %s with %s, and %s without a Smithy-Protocol",
+		m.Name, sent, rpc, contentCBOR, protocolCBOR, contentJSON10)
 }
 
 // Call is one request to a service.

@@ -8,9 +8,12 @@
 //
 //	Query(xmlns)      form in, XML out            autoscaling, elasticloadbalancingv2
 //	EC2Query(xmlns)   form in, encoding/xml out   ec2 (that module has no schemas)
-//	JSON10(schema)    AWS JSON 1.0                dynamodb, sqs
+//	JSON10(schema)    AWS JSON 1.0                dynamodb, sqs, cloudwatch
 //	JSON11(schema)    AWS JSON 1.1                ssm, eventbridge
 //	CBOR(schema)      Smithy RPC v2 CBOR          cloudwatch
+//
+// The SDK asks CloudWatch in CBOR and the AWS command line in JSON, so that its
+// Mount has both codecs, and each request is answered in its own protocol.
 //
 // How a service is written:
 //

@@ -30,11 +30,19 @@ type modelCodec struct {
 	errors     errorShape
 }
 
-// JSON10 returns the codec of AWS JSON 1.0 (DynamoDB, SQS).
+// What requests and answers of the protocols say about themselves.
+const (
+	contentJSON10 = "application/x-amz-json-1.0"
+	contentCBOR   = "application/cbor"
+	protocolCBOR  = "rpc-v2-cbor"
+)
+
+// JSON10 returns the codec of AWS JSON 1.0 (DynamoDB, SQS, CloudWatch asked by
+// the AWS command line). Timestamps are written as seconds since 1970.
 func JSON10(service *smithy.ServiceSchema) Codec {
 	return &modelCodec{
 		protocol:    awsjson.New10(service),
-		contentType: "application/x-amz-json-1.0",
+		contentType: contentJSON10,
 		emptyBody:   "{}",
 		errors:      newErrorShape(),
 		queryCodes:  true,
@@ -56,8 +64,8 @@ func JSON11(service *smithy.ServiceSchema) Codec {
 func CBOR(service *smithy.ServiceSchema) Codec {
 	return &modelCodec{
 		protocol:    rpcv2.NewCBOR(service),
-		contentType: "application/cbor",
-		header:      map[string]string{"Smithy-Protocol": "rpc-v2-cbor"},
+		contentType: contentCBOR,
+		header:      map[string]string{"Smithy-Protocol": protocolCBOR},
 		errors:      newErrorShape(),
 		queryCodes:  true,
 	}

@@ -50,11 +50,12 @@ func ReadBody(r *http.Request) ([]byte, error) {
 // of the JSON protocols, the path of RPC v2, or the form of the query protocols.
 func TargetOf(r *http.Request, body []byte) (Target, error) {
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
-		key, op, ok := strings.Cut(target, ".")
-		if !ok {
+		// The name of a service may have dots in it, as CloudTrail's has.
+		dot := strings.LastIndex(target, ".")
+		if dot < 0 {
 			return Target{}, fmt.Errorf("X-Amz-Target %q has no operation", target)
 		}
-		return Target{Key: key, Operation: op}, nil
+		return Target{Key: target[:dot], Operation: target[dot+1:]}, nil
 	}
 	if rest, ok := strings.CutPrefix(r.URL.Path, "/service/"); ok {
 		key, op, ok := strings.Cut(rest, "/operation/")
