@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,7 +72,7 @@ func (r *Region) adminHandler() http.Handler {
 	mux.HandleFunc("POST /_world/break", r.onCloud(func(c *sim.Cloud, o order) error { return c.Break(o.Instance, sim.Kind(o.Kind)) }))
 	mux.HandleFunc("POST /_world/repair", r.onCloud(func(c *sim.Cloud, o order) error { return c.Repair(o.Instance) }))
 	mux.HandleFunc("POST /_world/dependency", r.onCloud(func(c *sim.Cloud, o order) error {
-		return c.SetDependency(o.Name, sim.DependencyState(o.State), o.FailShare)
+		return setDependency(c, o)
 	}))
 	return mux
 }
@@ -83,6 +84,35 @@ func pages(sent []topics.Message) string {
 		fmt.Fprintf(&out, "%s to %s\nSubject: %s\n\n%s\n\n", m.At.Format(time.RFC3339), m.TopicARN, m.Subject, m.Text)
 	}
 	return out.String()
+}
+
+// setDependency obeys an order about a dependency. The simulator takes any name, because a fleet may be made after its dependencies; an
+// order about one that nothing here needs would change nothing, so that its name was probably misspelt.
+func setDependency(c *sim.Cloud, o order) error {
+	state := sim.DependencyState(o.State)
+	known := dependencies(c)
+	if slices.Contains(sim.DependencyStates(), state) && !slices.Contains(known, o.Name) { // a state that is none is SetDependency's to refuse
+		if len(known) == 0 {
+			return fmt.Errorf("set dependency %q: no group and no alarm here has a dependency", o.Name)
+		}
+		return fmt.Errorf("set dependency %q, want one that a group or an alarm here has: %s", o.Name, strings.Join(known, ", "))
+	}
+	return c.SetDependency(o.Name, state, o.FailShare)
+}
+
+// dependencies names what the groups need and the alarms watch, sorted.
+func dependencies(c *sim.Cloud) []string {
+	var names []string
+	for _, g := range c.Groups() {
+		names = append(names, c.DependenciesOf(g.Name)...)
+	}
+	for _, a := range c.Alarms() {
+		if a.Dependency != "" {
+			names = append(names, a.Dependency)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // onCloud obeys an order that changes the simulator.

@@ -205,7 +205,7 @@ its clock starts at %[3]s, whatever yours says; a holdfast that is to go by it h
   curl -s -d '{"instance":"i-…"}' %[1]s/_world/repair
   curl -s -d '{"name":"authorization","state":"slow","fail_share":0.3}' %[1]s/_world/dependency
       # states: %[10]s
-      # felt by members that need it, as those of --incident brownout need authorization
+      # taken where members need it, as those of --incident brownout need authorization
   curl -s -X PUT -d '[{"operation":"autoscaling:*","throttle":0.3}]' %[1]s/_world/faults
 `, url, pace, start.Format(time.RFC3339), watch, config.EnvStateTable, world.StateTable, config.EnvHeartbeatTable, world.HeartbeatTable,
 		words(sim.Kinds()), words(sim.DependencyStates()), world.ClockVariable)

@@ -171,6 +171,24 @@ func TestAnUnknownKindOrStateIsToldWithThoseThereAre(t *testing.T) {
 	}
 }
 
+func TestAnUnknownDependencyIsToldWithThoseThereAre(t *testing.T) {
+	for _, c := range []struct{ incident, name, says string }{
+		{"brownout", "nosuch", `dependency "nosuch", want one that a group or an alarm here has: authorization, cache, database`},
+		{"brownout", "", `dependency "", want one that a group or an alarm here has: authorization, cache, database`},
+		{"", "cache", `dependency "cache": no group and no alarm here has a dependency`},
+	} {
+		url := served(t, "--speed", "0", "--incident", c.incident)
+		before := get(t, url+"/_world/timeline")
+		code, text := post(t, url+"/_world/dependency", fmt.Sprintf(`{"name":%q,"state":"slow","fail_share":0.5}`, c.name))
+		if code != http.StatusBadRequest || !strings.Contains(text, c.says) {
+			t.Errorf("%q of %q: %d %q, want %q", c.name, c.incident, code, text, c.says)
+		}
+		if after := get(t, url+"/_world/timeline"); after != before {
+			t.Errorf("%q was refused, but the timeline changed to %s", c.name, after)
+		}
+	}
+}
+
 func TestTheSwitchTakesNoValueThatIsNoMode(t *testing.T) {
 	url := served(t, "--speed", "0", "--incident", "")
 	for value, want := range map[string]string{"act": "", "off": "", "on": "ParameterPatternMismatchException", "observe ": "ParameterPatternMismatchException"} {
