@@ -52,11 +52,11 @@ func surroundingFlags(fs *flag.FlagSet) surroundings {
 // operatorName is who asks, unless --by says so.
 func operatorName() string {
 	for _, name := range []string{"HOLDFAST_OPERATOR", "USER", "LOGNAME", "USERNAME"} {
-		if v := os.Getenv(name); v != "" {
+		if v := os.Getenv(name); strings.TrimSpace(v) != "" {
 			return v
 		}
 	}
-	if u, err := user.Current(); err == nil && u.Username != "" {
+	if u, err := user.Current(); err == nil && strings.TrimSpace(u.Username) != "" {
 		return u.Username
 	}
 	return "an unnamed operator"

@@ -135,6 +135,8 @@ func request(ctx context.Context, kind string, args []string, s streams) int {
 		return misused(fs, s, unexpected(rest[1]))
 	case *reason == "":
 		return misused(fs, s, "want --reason TEXT")
+	case strings.TrimSpace(*u.by) == "":
+		return misused(fs, s, fmt.Sprintf("--by: %q, want who asks; leave it out for the preset", *u.by))
 	}
 	return u.carryOut(ctx, kind, s, func(ctx context.Context, d *operator.Desk) (operator.Answer, error) {
 		switch {

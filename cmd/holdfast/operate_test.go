@@ -281,3 +281,19 @@ func TestWhoAsksIsTheUserOfTheMachineWhenNothingElseSaysSo(t *testing.T) {
 	}
 	does(t, exitOK, []string{"hold", groupName, "--reason", "why"}, "asked for a hold as "+who.Username+": why")
 }
+
+// holdfast release shop/web --reason mended --by "$WHO", with WHO not set.
+func TestARequestNeedsANameOfWhoAsks(t *testing.T) {
+	r := newRegion(t)
+	r.sweep(t, 2)
+	does(t, exitOK, []string{"hold", groupName, "--reason", "bad deploy", "--by", "kim"})
+	r.sweep(t, 1)
+	for _, by := range []string{"", "  "} {
+		for _, args := range [][]string{{"hold", groupName}, {"release", groupName}, {"release", groupName, "--force"}} {
+			does(t, exitUsage, append(args, "--reason", "mended", "--by", by), fmt.Sprintf("holdfast %s: --by: %q, want who asks", args[0], by))
+		}
+	}
+	t.Setenv("HOLDFAST_OPERATOR", "  ")
+	t.Setenv("USER", "pat")
+	does(t, exitOK, []string{"release", groupName, "--reason", "mended"}, "asked for a release as pat: mended")
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -96,11 +97,24 @@ func (l *Ledger) Actions(ctx context.Context, groupARN string, since time.Time) 
 	return out, nil
 }
 
-// PutRequest stores what an operator asks for a group, in place of an earlier request. It is for the command line; a sweep
-// only reads it.
+// checkRequest refuses a request that a sweep would use up without effect: it knows by By that somebody asked.
+func checkRequest(groupARN string, q guard.Request) error {
+	switch {
+	case groupARN == "" || q.ID == "":
+		return fmt.Errorf("%w: group and id are required", fault.Refused)
+	case strings.TrimSpace(q.By) == "":
+		return fmt.Errorf("%w: who asks (by) is required", fault.Refused)
+	case q.Kind != guard.RequestHold && q.Kind != guard.RequestRelease:
+		return fmt.Errorf("%w: kind %q, want %s or %s", fault.Refused, q.Kind, guard.RequestHold, guard.RequestRelease)
+	}
+	return nil
+}
+
+// PutRequest stores what an operator asks for a group, in place of an earlier request; fault.Refused without group, id, kind or who asks.
+// It is for the command line; a sweep only reads it.
 func (l *Ledger) PutRequest(ctx context.Context, groupARN string, q guard.Request) error {
-	if groupARN == "" || q.ID == "" {
-		return fmt.Errorf("put request: %w: group and id are required", fault.Refused)
+	if err := checkRequest(groupARN, q); err != nil {
+		return fmt.Errorf("put request: %w", err)
 	}
 	content, err := json.Marshal(q)
 	if err != nil {

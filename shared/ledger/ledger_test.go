@@ -218,11 +218,30 @@ func TestAStateThatCannotBeDecodedIsAnErrorAndNotEmpty(t *testing.T) {
 func TestRequestsOfOneGroupStayWithIt(t *testing.T) {
 	ctx, tb := context.Background(), newTable(t)
 	s := tb.ledger(t)
-	if err := s.PutRequest(ctx, ledgertest.GroupA, guard.Request{ID: "r1", Kind: "hold"}); err != nil {
+	if err := s.PutRequest(ctx, ledgertest.GroupA, guard.Request{ID: "r1", Kind: "hold", By: "sam"}); err != nil {
 		t.Fatal(err)
 	}
 	rec, err := s.Load(ctx, ledgertest.GroupB)
 	if err != nil || !reflect.DeepEqual(rec, runner.Record{}) {
 		t.Errorf("the other group has %+v, %v", rec, err)
+	}
+}
+
+// A sweep would use such a request up and change nothing.
+func TestARequestWithoutAKindOrWithoutWhoAsksIsNotStored(t *testing.T) {
+	ctx, tb := context.Background(), newTable(t)
+	s := tb.ledger(t)
+	for want, q := range map[string]guard.Request{
+		"who asks":            {ID: "r1", Kind: "release"},
+		"(by) is required":    {ID: "r1", Kind: "release", By: " \t"},
+		`kind ""`:             {ID: "r1", By: "sam"},
+		`kind "resume", want`: {ID: "r1", Kind: "resume", By: "sam"},
+	} {
+		if err := s.PutRequest(ctx, ledgertest.GroupA, q); !errors.Is(err, fault.Refused) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: error %v, want a refusal that says %q", q, err, want)
+		}
+	}
+	if got := tb.sortKeys(); len(got) != 0 {
+		t.Errorf("stored %v", got)
 	}
 }

@@ -139,8 +139,12 @@ func newRig(t *testing.T) *rig {
 	r.shelf.set(guard.ModeParameter, "act")
 	r.add("web", true)
 	r.save(t, "web", guard.State{LastSweep: before(30 * time.Second)})
-	r.desk = operator.New(operator.Ports{Fleet: r.fleet, Ledger: r.ledger, Policies: r.shelf, Parameters: r.shelf}, r.options())
+	r.desk = operator.New(r.ports(), r.options())
 	return r
+}
+
+func (r *rig) ports() operator.Ports {
+	return operator.Ports{Fleet: r.fleet, Ledger: r.ledger, Policies: r.shelf, Parameters: r.shelf}
 }
 
 func (r *rig) options() operator.Options {

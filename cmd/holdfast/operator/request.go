@@ -51,6 +51,8 @@ func (d *Desk) request(ctx context.Context, w wish) (Answer, error) {
 		return Answer{}, errNoLedger
 	case reason == "":
 		return Answer{}, refuse("a %s needs a reason, for those who read of it later", kind)
+	case strings.TrimSpace(d.o.By) == "":
+		return Answer{}, refuse("a %s needs the name of who asks: without one no sweep obeys it", kind)
 	case !tellable(reason) || !tellable(d.o.By):
 		return Answer{}, refuse("a reason, and who asks, stand on pages and terminals: one line each, at most %d characters, none of them a control character", textMax)
 	}

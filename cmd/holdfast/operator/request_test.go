@@ -432,3 +432,22 @@ func TestAReleaseOfWhatIsNotHeldSaysNoMore(t *testing.T) {
 		t.Errorf("it says %q", a.Lines)
 	}
 }
+
+// A sweep knows by the name that somebody asked for a release.
+func TestARequestByNobodyIsRefused(t *testing.T) {
+	for _, by := range []string{"", " ", "\t\n"} {
+		r := newRig(t)
+		r.held(t, func(h *guard.Hold) { h.Sticky = true })
+		o := r.options()
+		o.By = by
+		d := operator.New(r.ports(), o)
+		for kind, do := range map[string]func(context.Context, string, string) (operator.Answer, error){"hold": d.Hold, "release": d.Release, "release --force": d.ReleaseForced} {
+			if _, err := do(t.Context(), "web", "mended"); !errors.Is(err, operator.ErrRefused) || !strings.Contains(err.Error(), "needs the name of who asks") {
+				t.Errorf("%s by %q: %v", kind, by, err)
+			}
+		}
+		if got := r.asked(t, "web"); got.ID != "" {
+			t.Errorf("request %+v was stored", got)
+		}
+	}
+}
