@@ -20,7 +20,7 @@ type Tuning struct {
 
 // Tune changes /holdfast/groups/<group>, and without a setting only shows the policy in force. The new document is judged exactly as a sweep
 // will judge it, over the layers below it and against the group's compiled ceilings, before it is written: one that would be invalid
-// is refused with its rules. Other keys stay as they are.
+// is refused with its rules, unless it only was so before and the mode becomes stricter: a sweep obeys that. Other keys stay as they are.
 func (d *Desk) Tune(ctx context.Context, t Tuning) (Answer, error) {
 	f, err := d.open(ctx, t.Group)
 	if err != nil {
@@ -40,7 +40,7 @@ func (d *Desk) Tune(ctx context.Context, t Tuning) (Answer, error) {
 		d.show(&a, f, before)
 		return a, nil
 	}
-	next, changed, err := f.revise(layer, seen, t.Settings)
+	next, changed, stale, err := f.revise(layer, seen, t.Settings)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -51,8 +51,10 @@ func (d *Desk) Tune(ctx context.Context, t Tuning) (Answer, error) {
 		return a, nil
 	}
 	after := f.with(layer, Parameter{Value: string(next), Version: seen.Version + 1})
-	if err := d.ceilings(f, after.Policy, t.Settings); err != nil {
-		return Answer{}, err
+	if len(stale) == 0 { // the limits of an invalid layer are not in force
+		if err := d.ceilings(f, after.Policy, t.Settings); err != nil {
+			return Answer{}, err
+		}
 	}
 	if t.DryRun {
 		a.say("%s: would be written, a dry run writes nothing", layer)
@@ -65,12 +67,19 @@ func (d *Desk) Tune(ctx context.Context, t Tuning) (Answer, error) {
 		a.say("%s: written as version %d, in force from the next sweep, at the latest in %s", layer, version, d.o.SweepInterval)
 	}
 	differences(&a, changed, before, after)
+	if len(stale) > 0 {
+		a.warn("%s is still invalid, so of its content only the mode is in force, because it is stricter; bad before this change: %s%s", layer, strings.Join(told(stale), "; "), f.remedy(stale))
+	}
 	d.show(&a, f, after)
 	return a, nil
 }
 
 // with resolves the policy with other content in one layer.
 func (f *file) with(layer string, p Parameter) guard.Resolution {
+	return guard.Resolve(f.layersWith(layer, p), f.set.Switch)
+}
+
+func (f *file) layersWith(layer string, p Parameter) []guard.Layer {
 	layers := slices.Clone(f.layers)
 	for i := range layers {
 		if layers[i].Name != layer {
@@ -81,34 +90,7 @@ func (f *file) with(layer string, p Parameter) guard.Resolution {
 			layers[i].Raw = []byte(p.Value)
 		}
 	}
-	return guard.Resolve(layers, f.set.Switch)
-}
-
-// revise makes the new document and refuses one that a sweep would call invalid.
-func (f *file) revise(layer string, seen Parameter, settings []Setting) (next []byte, changed []string, err error) {
-	var content []byte
-	if seen.Version != 0 {
-		content = []byte(seen.Value)
-	}
-	next, changed, err = edit(content, settings)
-	if err != nil {
-		return nil, nil, refuse("the present content of %s %v, so its other keys cannot be kept; write it anew with aws ssm put-parameter", layer, err)
-	}
-	if problems := problemsOf(f.with(layer, Parameter{Value: string(next), Version: 1}), layer); len(problems) > 0 {
-		var rules []string
-		for _, p := range problems {
-			rule := bare(p.Rule)
-			if p.Key != "" {
-				rule = p.Key + ": " + rule
-			}
-			if e := example(p.Key); e != "" {
-				rule += "; such as " + e
-			}
-			rules = append(rules, rule)
-		}
-		return nil, nil, refuse("%s would be invalid, nothing was written:\n  %s", layer, strings.Join(rules, "\n  "))
-	}
-	return next, changed, nil
+	return layers
 }
 
 func problemsOf(r guard.Resolution, layer string) []guard.Problem {
