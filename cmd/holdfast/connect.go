@@ -13,6 +13,7 @@ import (
 
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
@@ -20,6 +21,7 @@ import (
 	"github.com/aws/smithy-go/logging"
 
 	"github.com/holdfast-aws/holdfast/cmd/holdfast/operator"
+	"github.com/holdfast-aws/holdfast/shared/alarms"
 	"github.com/holdfast-aws/holdfast/shared/awsfleet"
 	"github.com/holdfast-aws/holdfast/shared/clock"
 	"github.com/holdfast-aws/holdfast/shared/config"
@@ -87,7 +89,7 @@ func (u surroundings) desk(ctx context.Context) (*operator.Desk, error) {
 	fleet := awsfleet.New(awsfleet.API{
 		AutoScaling: autoscaling.NewFromConfig(sdk), LoadBalancing: elasticloadbalancingv2.NewFromConfig(sdk), EC2: ec2.NewFromConfig(sdk),
 	}, awsfleet.Options{})
-	ports := operator.Ports{Fleet: fleet.NewRun(), Policies: policystore.New(parameters), Parameters: operator.NewStore(parameters)}
+	ports := operator.Ports{Fleet: fleet.NewRun(), Policies: policystore.New(parameters), Parameters: operator.NewStore(parameters), Alarms: alarms.New(cloudwatch.NewFromConfig(sdk))}
 	if *u.stateTable != "" {
 		memory, err := ledger.New(dynamodb.NewFromConfig(sdk), ledger.Options{Table: *u.stateTable, Now: now})
 		if err != nil {

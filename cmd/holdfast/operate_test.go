@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -296,4 +297,26 @@ func TestARequestNeedsANameOfWhoAsks(t *testing.T) {
 	t.Setenv("HOLDFAST_OPERATOR", "  ")
 	t.Setenv("USER", "pat")
 	does(t, exitOK, []string{"release", groupName, "--reason", "mended"}, "asked for a release as pat: mended")
+}
+
+func TestTuneLooksWhetherTheAlarmsOfDependenciesExist(t *testing.T) {
+	r := newRegion(t)
+	const args = `dependencies=[{"alarm":"db-down","kind":"hard"},{"alarm":"any-down","kind":"hard"},{"alarm":"db-dwon","kind":"hard"}]`
+	var err error
+	r.Do(func(c *sim.Cloud) {
+		err = errors.Join(c.SetDependency("db", sim.DependencyOK, 0), c.PutAlarm(sim.AlarmSpec{Name: "db-down", Dependency: "db", State: sim.AlarmOK}),
+			c.PutAlarm(sim.AlarmSpec{Name: "any-down", AnyOf: []string{"db-down"}, State: sim.AlarmOK}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	does(t, exitOK, []string{"tune", groupName, args, "--dry-run"}, `warning: dependencies: alarm "db-dwon" does not exist`)
+	code, _, errOut := holdfast(t, "tune", groupName, args)
+	if code != exitOK || strings.Count(errOut, "does not exist") != 1 || strings.Contains(errOut, "could not be checked") {
+		t.Errorf("exit %d, %s", code, errOut)
+	}
+	if err := r.SetFaults(world.Fault{Operation: "cloudwatch:DescribeAlarms", FailFirst: 1}); err != nil {
+		t.Fatal(err)
+	}
+	does(t, exitOK, []string{"tune", groupName, `dependencies=[{"alarm":"db-down","kind":"hard"}]`}, "written as version 2", "could not be checked: db-down: ")
 }

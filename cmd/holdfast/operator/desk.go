@@ -61,13 +61,19 @@ type Parameter struct {
 	Version int64
 }
 
+// Alarms reads CloudWatch alarms by name; each name has an answer. alarms.Reader is one.
+type Alarms interface {
+	Alarms(ctx context.Context, names []string) map[string]guard.AlarmReading
+}
+
 // Ports are what a Desk needs of the world. Ledger may be nil, which says that no state table is known: then Hold, Release and
-// Status fail, and Tune and the switch say what they could not look at.
+// Status fail, and Tune and the switch say what they could not look at. Without Alarms, Tune says that it could not look at alarms.
 type Ports struct {
 	Fleet      Fleet
 	Ledger     Ledger
 	Policies   runner.Policies
 	Parameters Parameters
+	Alarms     Alarms
 }
 
 // Options are the settings of a Desk; all are required.

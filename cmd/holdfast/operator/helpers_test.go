@@ -124,18 +124,42 @@ func (s *shelf) Policies(_ context.Context, groups []string) runner.PolicySet {
 	return set
 }
 
+// bells are alarms by name; what is not there is missing. unread fails every read.
+type bells struct {
+	states map[string]string
+	unread string
+	asked  []string
+}
+
+func (b *bells) Alarms(_ context.Context, names []string) map[string]guard.AlarmReading {
+	b.asked = append(b.asked, names...)
+	out := map[string]guard.AlarmReading{}
+	for _, name := range names {
+		switch state, ok := b.states[name]; {
+		case b.unread != "":
+			out[name] = guard.AlarmReading{State: guard.AlarmUnread, Detail: b.unread}
+		case ok:
+			out[name] = guard.AlarmReading{State: state}
+		default:
+			out[name] = guard.AlarmReading{State: guard.AlarmMissing}
+		}
+	}
+	return out
+}
+
 // rig is a desk over fakes: one guarded group web of four members, the switch at act, looked at 30 s ago.
 type rig struct {
 	desk   *operator.Desk
 	fleet  *fleet
 	shelf  *shelf
 	ledger *memledger.Ledger
+	bells  *bells
 	ids    int
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{fleet: &fleet{groups: map[string]guard.Group{}}, shelf: &shelf{values: map[string]operator.Parameter{}}, ledger: memledger.New()}
+	r := &rig{fleet: &fleet{groups: map[string]guard.Group{}}, shelf: &shelf{values: map[string]operator.Parameter{}}, ledger: memledger.New(), bells: &bells{states: map[string]string{"db-slow": guard.AlarmOK}}}
 	r.shelf.set(guard.ModeParameter, "act")
 	r.add("web", true)
 	r.save(t, "web", guard.State{LastSweep: before(30 * time.Second)})
@@ -144,7 +168,7 @@ func newRig(t *testing.T) *rig {
 }
 
 func (r *rig) ports() operator.Ports {
-	return operator.Ports{Fleet: r.fleet, Ledger: r.ledger, Policies: r.shelf, Parameters: r.shelf}
+	return operator.Ports{Fleet: r.fleet, Ledger: r.ledger, Policies: r.shelf, Parameters: r.shelf, Alarms: r.bells}
 }
 
 func (r *rig) options() operator.Options {

@@ -70,6 +70,9 @@ func (d *Desk) Tune(ctx context.Context, t Tuning) (Answer, error) {
 	if len(stale) > 0 {
 		a.warn("%s is still invalid, so of its content only the mode is in force, because it is stricter; bad before this change: %s%s", layer, strings.Join(told(stale), "; "), f.remedy(stale))
 	}
+	if slices.Contains(changed, "dependencies") {
+		d.alarms(ctx, &a, t.Settings)
+	}
 	d.show(&a, f, after)
 	return a, nil
 }
