@@ -77,8 +77,11 @@ func (d *Desk) request(ctx context.Context, w wish) (Answer, error) {
 		return a, nil
 	}
 	if t := d.keeps(f); kind == guard.RequestRelease && t != nil && !w.force {
-		return Answer{}, refuse("%s is held by what is still true: %s; a request to release would stand until that ends and then skip the quiet time: "+
-			"mend it first; or, if each of the members that are still bad is to be replaced, ask with --force: they are then repaired one by one within every limit", name, t.Text)
+		way := "mend it first; or, if each of the members that are still bad is to be replaced, ask with --force: they are then repaired one by one within every limit"
+		if t.Cause == guard.CauseDependency {
+			way = "mend it first; no request passes a dependency in ALARM"
+		}
+		return Answer{}, refuse("%s is held by what is still true: %s; a request to release would stand until that ends and then skip the quiet time: %s", name, t.Text, way)
 	}
 	now := d.o.Now()
 	q := guard.Request{ID: kind + "-" + now.UTC().Format("20060102T150405Z") + "-" + d.o.NewID(), Kind: kind, Reason: reason, By: d.o.By, At: now.UTC(), Force: w.force}
@@ -144,16 +147,19 @@ func forced(a *Answer, f *file) {
 	}
 }
 
-// keeps is a trigger that keeps the hold from ending, as the last look recorded it; nil if none is, or if that look is too old to tell.
+// keeps is a trigger that keeps the hold from ending, as the last look recorded it, a dependency before all others, because nobody can pass
+// it; nil if none is, or if that look is too old to tell.
 func (d *Desk) keeps(f *file) *guard.Trigger {
 	if f.rec.Looked.At != f.rec.State.LastSweep || d.late(f) != "" {
 		return nil
 	}
-	i := slices.IndexFunc(f.rec.Looked.Triggers, func(t guard.Trigger) bool { return t.Prolongs })
-	if i < 0 {
-		return nil
+	var found *guard.Trigger
+	for i := range f.rec.Looked.Triggers {
+		if t := &f.rec.Looked.Triggers[i]; t.Prolongs && (found == nil || found.Cause != guard.CauseDependency && t.Cause == guard.CauseDependency) {
+			found = t
+		}
 	}
-	return &f.rec.Looked.Triggers[i]
+	return found
 }
 
 // spent says that a sweep would use a request up without effect: while observing, a hold that was made for real stays as it is.

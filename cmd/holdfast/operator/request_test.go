@@ -358,9 +358,35 @@ func TestAReleaseIsRefusedWhileWhatHoldsIsStillTrue(t *testing.T) {
 				t.Errorf("a request is there: %v", asked)
 			}
 			if c.refused {
-				tells(t, "the refusal", []string{err.Error()}, "hard dependency db is in ALARM", "--force")
+				tells(t, "the refusal", []string{err.Error()}, "hard dependency db is in ALARM")
 			}
 		})
+	}
+}
+
+// What --force cannot pass must not recommend it.
+func TestARefusedReleaseRecommendsForceOnlyWhereItHelps(t *testing.T) {
+	bad := guard.Trigger{Cause: guard.CauseCorrelated, Text: "3 of 4 are bad", Prolongs: true}
+	red := guard.Trigger{Cause: guard.CauseDependency, Name: "db", Text: "hard dependency db is in ALARM", Prolongs: true}
+	for _, c := range []struct {
+		name     string
+		triggers []guard.Trigger
+		says     string
+		force    bool
+	}{
+		{"members that are bad", []guard.Trigger{bad}, "3 of 4 are bad", true},
+		{"a dependency", []guard.Trigger{red}, "hard dependency db is in ALARM", false},
+		{"both", []guard.Trigger{bad, red}, "hard dependency db is in ALARM", false},
+		{"both, in the other order", []guard.Trigger{red, bad}, "hard dependency db is in ALARM", false},
+	} {
+		r := newRig(t)
+		r.held(t, nil)
+		r.sawLast(t, runner.Looked{At: before(30 * time.Second), Triggers: c.triggers})
+		_, err := r.desk.Release(t.Context(), "web", "why")
+		refused(t, err, c.says)
+		if got := err != nil && strings.Contains(err.Error(), "--force"); got != c.force {
+			t.Errorf("%s: --force recommended is %v, want %v: %v", c.name, got, c.force, err)
+		}
 	}
 }
 
