@@ -48,7 +48,7 @@ type Fleet interface {
 
 // Parameters are the parameters that commands write.
 type Parameters interface {
-	// Get reads one parameter; fault.Gone if there is none.
+	// Get reads one parameter, or with a name that ends in :N its version N; fault.Gone if there is none.
 	Get(ctx context.Context, name string) (Parameter, error)
 	// Put writes a value and returns its version. With create it succeeds only if there is no such parameter, else fault.Conflict.
 	Put(ctx context.Context, name, value string, create bool) (int64, error)

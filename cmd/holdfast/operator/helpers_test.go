@@ -62,10 +62,15 @@ type shelf struct {
 	lost      bool
 	puts      int
 	gets      int
+	old       map[string]operator.Parameter // every version, by name:version
 }
 
 func (s *shelf) set(name, value string) {
-	s.values[name] = operator.Parameter{Value: value, Version: s.values[name].Version + 1}
+	p := operator.Parameter{Value: value, Version: s.values[name].Version + 1}
+	if s.old == nil {
+		s.old = map[string]operator.Parameter{}
+	}
+	s.values[name], s.old[fmt.Sprintf("%s:%d", name, p.Version)] = p, p
 }
 
 func (s *shelf) Get(_ context.Context, name string) (operator.Parameter, error) {
@@ -77,6 +82,9 @@ func (s *shelf) Get(_ context.Context, name string) (operator.Parameter, error) 
 		s.meanwhile() // between the look and the read just before the write
 	}
 	p, ok := s.values[name]
+	if !ok {
+		p, ok = s.old[name]
+	}
 	if !ok {
 		return operator.Parameter{}, fmt.Errorf("get parameter: %w", fault.Gone)
 	}

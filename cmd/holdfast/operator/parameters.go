@@ -25,7 +25,7 @@ type Store struct{ api ParameterAPI }
 // NewStore makes a Store over a client.
 func NewStore(api ParameterAPI) *Store { return &Store{api: api} }
 
-// Get reads one parameter with its version; fault.Gone if there is none.
+// Get reads one parameter with its version; fault.Gone if there is none. A name may end in :N for version N.
 func (s *Store) Get(ctx context.Context, name string) (Parameter, error) {
 	out, err := s.api.GetParameter(ctx, &ssm.GetParameterInput{Name: aws.String(name), WithDecryption: aws.Bool(true)})
 	if err != nil {
@@ -55,24 +55,37 @@ func (s *Store) Put(ctx context.Context, name, value string, create bool) (int64
 	return out.Version, nil
 }
 
+// meanwhileError is the refusal of a write because somebody else wrote between the look and it; nothing was written.
+type meanwhileError struct{ error }
+
+// Unwrap gives the refusal.
+func (e meanwhileError) Unwrap() error { return e.error }
+
+func meanwhile(format string, args ...any) error { return meanwhileError{refuse(format, args...)} }
+
 // replace writes a value in place of the version that was looked at. Parameter Store has no conditional write, so the version is
-// read once more just before, and the version of the write shows whether another one came between.
+// read once more just before, and the version of the write shows whether another one came between. Another one of the same value is
+// as good as this one: it is a second person with the same wish, or a repeated try of this write.
 func (d *Desk) replace(ctx context.Context, name, value string, seen Parameter) (int64, error) {
 	now, err := d.parameter(ctx, name)
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, err
-	}
-	if now.Version != seen.Version {
-		return 0, refuse("%s was changed by somebody else meanwhile, from version %d to %d; nothing was written: look again and repeat", name, seen.Version, now.Version)
+	case now.Version != seen.Version && now.Version != 0 && now.Value == value:
+		return now.Version, nil
+	case now.Version != seen.Version:
+		return 0, meanwhile("%s was changed by somebody else meanwhile, from version %d to %d; nothing was written: look again and repeat", name, seen.Version, now.Version)
 	}
 	version, err := d.p.Parameters.Put(ctx, name, value, seen.Version == 0)
 	switch {
 	case errors.Is(err, fault.Conflict):
-		return 0, refuse("%s was created by somebody else meanwhile; nothing was written: look again and repeat", name)
+		return d.created(ctx, name, value, err)
 	case errors.Is(err, fault.Unknown):
 		return d.settled(ctx, name, value, err)
 	case err != nil:
 		return 0, err
+	case version == seen.Version+2 && d.was(ctx, name, version-1, value):
+		return version, nil
 	case version != seen.Version+1:
 		return version, refuse("%s was written as version %d, and version %d came between (somebody else's, or a repeated try of this one): compare them with aws ssm get-parameter-history --name %s and repeat if need be",
 			name, version, version-1, name)
@@ -80,10 +93,29 @@ func (d *Desk) replace(ctx context.Context, name, value string, seen Parameter) 
 	return version, nil
 }
 
+// was says that a version of a parameter had a value; one that cannot be read had not.
+func (d *Desk) was(ctx context.Context, name string, version int64, value string) bool {
+	p, err := d.p.Parameters.Get(ctx, fmt.Sprintf("%s:%d", name, version))
+	return err == nil && p.Value == value
+}
+
+// created looks who created a parameter that was not there just before: the client repeats a try whose answer was lost, and then meets
+// what that try wrote.
+func (d *Desk) created(ctx context.Context, name, value string, cause error) (int64, error) {
+	now, err := d.parameter(ctx, name)
+	switch {
+	case err != nil:
+		return 0, UnsettledError{fmt.Errorf("%w; who created it could not be read: %w", cause, err)}
+	case now.Version != 0 && now.Value == value:
+		return now.Version, nil
+	}
+	return 0, meanwhile("%s was created by somebody else meanwhile; nothing was written: look again and repeat", name)
+}
+
 // settled looks what became of a write whose answer was lost.
 func (d *Desk) settled(ctx context.Context, name, value string, cause error) (int64, error) {
 	now, err := d.parameter(ctx, name)
-	if err == nil && now.Value == value {
+	if err == nil && now.Version != 0 && now.Value == value {
 		return now.Version, nil
 	}
 	return 0, written(cause)

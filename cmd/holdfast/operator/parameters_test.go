@@ -56,6 +56,9 @@ func TestAParameterIsCreatedOnceAndThenReplaced(t *testing.T) {
 	if p, err := s.Get(ctx, "/holdfast/groups/web"); err != nil || p != (operator.Parameter{Value: `{"mode":"off"}`, Version: 2}) {
 		t.Errorf("parameter %+v, %v", p, err)
 	}
+	if p, err := s.Get(ctx, "/holdfast/groups/web:1"); err != nil || p != (operator.Parameter{Value: "{}", Version: 1}) {
+		t.Errorf("version 1 is %+v, %v", p, err)
+	}
 }
 
 func TestASecretParameterIsReadPlainAndStaysSecret(t *testing.T) {

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/holdfast-aws/holdfast/shared/guard"
@@ -20,20 +21,53 @@ func meaning(mode string) string {
 	return "not a mode: the last good value is in force, or observe if there never was one"
 }
 
+// looksMax is how often a stricter switch is tried again when somebody else turns it at the same time.
+const looksMax = 3
+
 // SetMode turns the one big switch, /holdfast/mode, to act, observe or off. The switch must exist: it is created with the stack, and
-// one that does not exist reads as observe. Turned already, it is left as it is. Holds in force are told as warnings; that they
-// cannot be read keeps nothing from being switched.
+// one that does not exist reads as observe. Turned already, it is left as it is. Somebody else's change between look and write is not
+// overwritten, but by off, which is stricter than any. Holds in force are told as warnings; that they cannot be read keeps nothing from
+// being switched.
 func (d *Desk) SetMode(ctx context.Context, mode string) (Answer, error) {
 	if mode != guard.ModeAct && mode != guard.ModeObserve && mode != guard.ModeOff {
 		return Answer{}, refuse("mode %q, want act, observe or off", mode)
 	}
-	seen, err := d.parameter(ctx, guard.ModeParameter)
-	if err != nil {
-		return Answer{}, err
+	looks := 1
+	if mode == guard.ModeOff {
+		looks = looksMax
 	}
-	if seen.Version == 0 {
-		return Answer{}, refuse("%s does not exist: Holdfast is not deployed in this account and Region, or the switch was deleted and reads as observe", guard.ModeParameter)
+	return d.turn(ctx, looks, func(string) string { return mode })
+}
+
+// Pause turns the switch to observe, unless it is at off, which is stricter.
+func (d *Desk) Pause(ctx context.Context) (Answer, error) {
+	return d.turn(ctx, looksMax, func(now string) string {
+		if now == guard.ModeOff {
+			return guard.ModeOff
+		}
+		return guard.ModeObserve
+	})
+}
+
+// turn turns the switch to what is chosen for its present value, and looks again, at most so often, when somebody else was faster.
+func (d *Desk) turn(ctx context.Context, looks int, choose func(now string) string) (Answer, error) {
+	for {
+		seen, err := d.parameter(ctx, guard.ModeParameter)
+		if err != nil {
+			return Answer{}, err
+		}
+		if seen.Version == 0 {
+			return Answer{}, refuse("%s does not exist: Holdfast is not deployed in this account and Region, or the switch was deleted and reads as observe", guard.ModeParameter)
+		}
+		a, err := d.set(ctx, choose(seen.Value), seen)
+		if looks--; looks == 0 || !errors.As(err, new(meanwhileError)) {
+			return a, err
+		}
 	}
+}
+
+// set turns the switch from what was seen to a mode.
+func (d *Desk) set(ctx context.Context, mode string, seen Parameter) (Answer, error) {
 	var a Answer
 	if seen.Value == mode {
 		a.say("%s is %s already; nothing was changed", guard.ModeParameter, mode)
@@ -48,18 +82,6 @@ func (d *Desk) SetMode(ctx context.Context, mode string) (Answer, error) {
 	a.say("from the next sweep, at the latest in %s: %s", d.o.SweepInterval, meaning(mode))
 	d.holdsInForce(ctx, &a, mode)
 	return a, nil
-}
-
-// Pause turns the switch to observe, unless it is at off, which is stricter.
-func (d *Desk) Pause(ctx context.Context) (Answer, error) {
-	seen, err := d.parameter(ctx, guard.ModeParameter)
-	if err != nil {
-		return Answer{}, err
-	}
-	if seen.Value == guard.ModeOff {
-		return d.SetMode(ctx, guard.ModeOff)
-	}
-	return d.SetMode(ctx, guard.ModeObserve)
 }
 
 // holdsInForce warns of what the switch does to holds.

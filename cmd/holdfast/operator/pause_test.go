@@ -1,7 +1,9 @@
 package operator_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/holdfast-aws/holdfast/cmd/holdfast/operator"
@@ -114,4 +116,98 @@ func TestASwitchThatAnotherTurnedMeanwhileIsNotOverwritten(t *testing.T) {
 	if _, err := r.desk.Pause(t.Context()); err == nil || errors.Is(err, operator.ErrRefused) {
 		t.Errorf("error %v", err)
 	}
+}
+
+// racing lets somebody else write right after the n-th read.
+type racing struct {
+	*shelf
+	after int
+	do    func()
+	reads int
+}
+
+func (s *racing) Get(ctx context.Context, name string) (operator.Parameter, error) {
+	p, err := s.shelf.Get(ctx, name)
+	if s.reads++; s.reads == s.after {
+		s.do()
+	}
+	return p, err
+}
+
+func (r *rig) race(after int, mode string) *operator.Desk {
+	p := r.ports()
+	p.Parameters = &racing{shelf: r.shelf, after: after, do: func() { r.shelf.set(guard.ModeParameter, mode) }}
+	return operator.New(p, r.options())
+}
+
+func TestPauseDoesNotLoosenAnOffThatComesBetween(t *testing.T) {
+	r := newRig(t)
+	a, err := r.race(1, "off").Pause(t.Context())
+	must(t, err)
+	tells(t, "lines", a.Lines, "/holdfast/mode is off already; nothing was changed")
+	if got := r.shelf.values[guard.ModeParameter].Value; got != "off" || r.shelf.puts != 0 {
+		t.Errorf("the switch is %s after %d writes", got, r.shelf.puts)
+	}
+}
+
+// Two people press pause at once: both want observe, and it is observe.
+func TestTwoEqualPausesAtOnceBothSucceed(t *testing.T) {
+	for after := 1; after <= 2; after++ {
+		r := newRig(t)
+		if _, err := r.race(after, "observe").Pause(t.Context()); err != nil || r.shelf.values[guard.ModeParameter].Value != "observe" {
+			t.Errorf("after look %d: the switch is %+v, and pause says: %v", after, r.shelf.values[guard.ModeParameter], err)
+		}
+		r = newRig(t)
+		if _, err := r.race(after, "off").SetMode(t.Context(), "off"); err != nil || r.shelf.values[guard.ModeParameter].Value != "off" {
+			t.Errorf("off, after look %d: the switch is %+v, and pause says: %v", after, r.shelf.values[guard.ModeParameter], err)
+		}
+	}
+}
+
+// Off is stricter than whatever comes between; act is not.
+func TestOnlyOffIsTriedAgain(t *testing.T) {
+	r := newRig(t)
+	_, err := r.race(1, "observe").SetMode(t.Context(), "off")
+	must(t, err)
+	if got := r.shelf.values[guard.ModeParameter].Value; got != "off" {
+		t.Errorf("the switch is %s", got)
+	}
+	r = newRig(t)
+	r.shelf.set(guard.ModeParameter, "observe")
+	_, err = r.race(1, "off").SetMode(t.Context(), "act")
+	refused(t, err, "was changed by somebody else meanwhile")
+	if got := r.shelf.values[guard.ModeParameter].Value; got != "off" {
+		t.Errorf("the switch is %s", got)
+	}
+}
+
+// What comes between the last look and the write cannot be kept out; another value is told, and so is one that cannot be read.
+func TestAnotherValueInTheLastMomentIsTold(t *testing.T) {
+	r := newRig(t)
+	_, err := r.race(2, "off").Pause(t.Context())
+	refused(t, err, "was written as version 3, and version 2 came between")
+}
+
+func TestPauseLooksAgainAFewTimesOnly(t *testing.T) {
+	r := newRig(t)
+	p := r.ports()
+	restless := &always{shelf: r.shelf}
+	p.Parameters = restless
+	_, err := operator.New(p, r.options()).Pause(t.Context())
+	refused(t, err, "was changed by somebody else meanwhile")
+	if restless.reads != 6 || r.shelf.puts != 0 {
+		t.Errorf("%d reads, want two for each of three looks; %d writes", restless.reads, r.shelf.puts)
+	}
+}
+
+// always has another version at each read.
+type always struct {
+	*shelf
+	reads int
+}
+
+func (s *always) Get(ctx context.Context, name string) (operator.Parameter, error) {
+	s.reads++
+	s.set(name, fmt.Sprint("try", s.reads))
+	return s.shelf.Get(ctx, name)
 }

@@ -1,6 +1,7 @@
 package operator_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -280,6 +281,45 @@ func TestAWriteWhoseAnswerWasLostIsLookedUp(t *testing.T) {
 	r.shelf.putErr = fmt.Errorf("put parameter: %w", fault.Refused)
 	if _, err := r.tune(t, "quiet_seconds=902"); !errors.Is(err, fault.Refused) {
 		t.Errorf("a write that was refused: %v", err)
+	}
+}
+
+// repeated is the client: the answer to a write is lost, and its own second try meets what the first one wrote.
+type repeated struct{ *shelf }
+
+func (s repeated) Put(ctx context.Context, name, value string, create bool) (int64, error) {
+	if _, err := s.shelf.Put(ctx, name, value, create); err != nil {
+		return 0, err
+	}
+	return s.shelf.Put(ctx, name, value, create)
+}
+
+func TestAWriteThatTheClientRepeatedIsItsOwn(t *testing.T) {
+	for content, version := range map[string]int64{"": 1, "{}": 3} {
+		r := newRig(t)
+		if content != "" {
+			r.shelf.set(webLayer, content)
+		}
+		p := r.ports()
+		p.Parameters = repeated{r.shelf}
+		a, err := operator.New(p, r.options()).Tune(t.Context(), operator.Tuning{Group: "web", Settings: settings(t, "mode=off")})
+		must(t, err)
+		tells(t, "lines", a.Lines, fmt.Sprintf("written as version %d", version))
+		if got := r.shelf.values[webLayer]; got.Value != `{"mode":"off"}` || got.Version != version {
+			t.Errorf("written %+v", got)
+		}
+	}
+}
+
+func TestWhoCreatedAParameterIsADoubtIfItCannotBeRead(t *testing.T) {
+	r := newRig(t)
+	r.shelf.between = func() {
+		r.shelf.set(webLayer, `{}`)
+		r.shelf.unread = errors.New("throttled")
+	}
+	_, err := r.tune(t, "quiet_seconds=900")
+	if err == nil || errors.Is(err, operator.ErrRefused) || !errors.As(err, new(operator.UnsettledError)) {
+		t.Errorf("error %v, want a doubt", err)
 	}
 }
 
