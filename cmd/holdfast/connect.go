@@ -139,9 +139,9 @@ func (t stateTable) LoadRegion(ctx context.Context) (runner.RegionRecord, error)
 	return rec, t.named(err)
 }
 
-// PutRequest implements operator.Ledger.
-func (t stateTable) PutRequest(ctx context.Context, groupARN string, q guard.Request) error {
-	return t.named(t.Ledger.PutRequest(ctx, groupARN, q))
+// ReplaceRequest implements operator.Ledger.
+func (t stateTable) ReplaceRequest(ctx context.Context, groupARN string, q guard.Request, seen string) error {
+	return t.named(t.Ledger.ReplaceRequest(ctx, groupARN, q, seen))
 }
 
 func sweepInterval() (time.Duration, error) {

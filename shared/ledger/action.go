@@ -3,12 +3,14 @@ package ledger
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/holdfast-aws/holdfast/shared/awserr"
 	"github.com/holdfast-aws/holdfast/shared/fault"
@@ -22,6 +24,8 @@ const (
 	// timeLayout has a fixed width, so that sort keys sort by time.
 	timeLayout   = "2006-01-02T15:04:05.000Z"
 	actionPrefix = "action#"
+	// attrRequest is the id of a request beside its content, for the condition of a write.
+	attrRequest = "request"
 )
 
 // actionContent is the stored form of an action; the group is the partition key.
@@ -110,20 +114,60 @@ func checkRequest(groupARN string, q guard.Request) error {
 	return nil
 }
 
-// PutRequest stores what an operator asks for a group, in place of an earlier request; fault.Refused without group, id, kind or who asks.
-// It is for the command line; a sweep only reads it.
-func (l *Ledger) PutRequest(ctx context.Context, groupARN string, q guard.Request) error {
+func requestItem(groupARN string, q guard.Request) (item, error) {
 	if err := checkRequest(groupARN, q); err != nil {
-		return fmt.Errorf("put request: %w", err)
+		return nil, err
 	}
 	content, err := json.Marshal(q)
 	if err != nil {
-		return fmt.Errorf("encode request: %w: %w", fault.Refused, err)
+		return nil, fmt.Errorf("encode: %w: %w", fault.Refused, err)
 	}
 	i := key{groupARN, sortRequest}.item()
 	i[attrJSON] = text(string(content))
+	i[attrRequest] = text(q.ID)
+	return i, nil
+}
+
+// PutRequest stores what an operator asks for a group, in place of an earlier request; fault.Refused without group, id, kind or who asks.
+// It is for the command line; a sweep only reads it.
+func (l *Ledger) PutRequest(ctx context.Context, groupARN string, q guard.Request) error {
+	i, err := requestItem(groupARN, q)
+	if err != nil {
+		return fmt.Errorf("put request: %w", err)
+	}
 	if _, err := l.api.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(l.table), Item: i}); err != nil {
 		return fmt.Errorf("put request: %w", awserr.Classify(err))
+	}
+	return nil
+}
+
+// ReplaceRequest is PutRequest in place of the request that was seen, by its id, "" if there was none; fault.Conflict if there is another
+// one by now. A request that is gone meanwhile is no conflict: a sweep has obeyed it.
+func (l *Ledger) ReplaceRequest(ctx context.Context, groupARN string, q guard.Request, seen string) error {
+	i, err := requestItem(groupARN, q)
+	if err != nil {
+		return fmt.Errorf("replace request: %w", err)
+	}
+	in := &dynamodb.PutItemInput{
+		TableName: aws.String(l.table), Item: i,
+		ConditionExpression: aws.String("attribute_not_exists(#pk)"), ExpressionAttributeNames: map[string]string{"#pk": attrPK},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	if seen != "" {
+		// A request without the attribute was stored by a version that did not write it, and may be replaced as that version did.
+		in.ConditionExpression = aws.String("attribute_not_exists(#id) OR #id = :seen")
+		in.ExpressionAttributeNames = map[string]string{"#id": attrRequest}
+		in.ExpressionAttributeValues = map[string]types.AttributeValue{":seen": text(seen)}
+	}
+	_, err = l.api.PutItem(ctx, in)
+	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+		if item(failed.Item).text(attrRequest) == q.ID {
+			return nil // the answer to the client's first try was lost, and its second one met what that wrote
+		}
+		return fmt.Errorf("replace request: %w: another request is there: %w", fault.Conflict, err)
+	}
+	if err != nil {
+		return fmt.Errorf("replace request: %w", awserr.Classify(err))
 	}
 	return nil
 }

@@ -245,3 +245,64 @@ func TestARequestWithoutAKindOrWithoutWhoAsksIsNotStored(t *testing.T) {
 		t.Errorf("stored %v", got)
 	}
 }
+
+func TestARequestReplacesOnlyTheOneThatWasSeen(t *testing.T) {
+	ctx, tb := context.Background(), newTable(t)
+	s := tb.ledger(t)
+	q := func(id string) guard.Request { return guard.Request{ID: id, Kind: "hold", By: "sam"} }
+	stands := func(want string) {
+		t.Helper()
+		if rec, err := s.Load(ctx, ledgertest.GroupA); err != nil || rec.Request.ID != want {
+			t.Errorf("request %+v, %v, want %s", rec.Request, err, want)
+		}
+	}
+	replace := func(id, seen string, want error) {
+		t.Helper()
+		if err := s.ReplaceRequest(ctx, ledgertest.GroupA, q(id), seen); !errors.Is(err, want) {
+			t.Errorf("%s in place of %q: %v, want %v", id, seen, err, want)
+		}
+	}
+	replace("r1", "", nil)
+	replace("r2", "", fault.Conflict)
+	replace("r2", "other", fault.Conflict)
+	stands("r1")
+	replace("r2", "r1", nil)
+	stands("r2")
+	if err := s.PutRequest(ctx, ledgertest.GroupA, q("r3")); err != nil {
+		t.Fatal(err)
+	}
+	replace("r4", "r2", fault.Conflict)
+	replace("r4", "r3", nil)
+	if err := s.DeleteRequest(ctx, ledgertest.GroupA); err != nil {
+		t.Fatal(err)
+	}
+	replace("r5", "r4", nil) // a sweep has obeyed it meanwhile
+	stands("r5")
+	replace("", "r5", fault.Refused)
+}
+
+func TestARequestOfAnOlderVersionIsReplaced(t *testing.T) {
+	ctx, tb := context.Background(), newTable(t)
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	if err := tb.Put(tableName, dynamo.Item{"pk": text(ledgertest.GroupA), "sk": text("request"), "json": text(`{"id":"old","kind":"hold","by":"kim"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	s := tb.ledger(t)
+	q := guard.Request{ID: "r1", Kind: "release", By: "sam"}
+	if err := s.ReplaceRequest(ctx, ledgertest.GroupA, q, ""); !errors.Is(err, fault.Conflict) {
+		t.Errorf("in place of none: %v", err)
+	}
+	if err := s.ReplaceRequest(ctx, ledgertest.GroupA, q, "old"); err != nil {
+		t.Errorf("in place of the old one: %v", err)
+	}
+}
+
+// The client tries again when an answer is lost, and then meets its own write.
+func TestARequestThatTheClientRepeatedIsItsOwn(t *testing.T) {
+	ctx, tb := context.Background(), newTable(t)
+	s := tb.ledger(t)
+	tb.after = on("PutItem", 1, errors.New("connection reset"))
+	if err := s.ReplaceRequest(ctx, ledgertest.GroupA, guard.Request{ID: "r1", Kind: "hold", By: "sam"}, ""); err != nil || tb.count["PutItem"] != 2 {
+		t.Errorf("error %v after %d tries", err, tb.count["PutItem"])
+	}
+}

@@ -37,7 +37,9 @@ func written(err error) error {
 type Ledger interface {
 	Load(ctx context.Context, groupARN string) (runner.Record, error)
 	LoadRegion(ctx context.Context) (runner.RegionRecord, error)
-	PutRequest(ctx context.Context, groupARN string, q guard.Request) error
+	// ReplaceRequest stores a request in place of the one that was seen, by its id, "" if there was none; fault.Conflict if there is
+	// another one by now.
+	ReplaceRequest(ctx context.Context, groupARN string, q guard.Request, seen string) error
 }
 
 // Fleet reads groups.

@@ -155,19 +155,39 @@ func (b *bells) Alarms(_ context.Context, names []string) map[string]guard.Alarm
 	return out
 }
 
+// books are the ledger in memory with the conditional write of the real one. asking runs before a request is stored, as another operator.
+type books struct {
+	*memledger.Ledger
+	asking func()
+}
+
+func (b *books) ReplaceRequest(ctx context.Context, arn string, q guard.Request, seen string) error {
+	if b.asking != nil {
+		b.asking()
+	}
+	rec, err := b.Load(ctx, arn)
+	switch {
+	case err != nil:
+		return err
+	case rec.Request.ID != "" && rec.Request.ID != seen:
+		return fmt.Errorf("replace request: %w", fault.Conflict)
+	}
+	return b.PutRequest(ctx, arn, q)
+}
+
 // rig is a desk over fakes: one guarded group web of four members, the switch at act, looked at 30 s ago.
 type rig struct {
 	desk   *operator.Desk
 	fleet  *fleet
 	shelf  *shelf
-	ledger *memledger.Ledger
+	ledger *books
 	bells  *bells
 	ids    int
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{fleet: &fleet{groups: map[string]guard.Group{}}, shelf: &shelf{values: map[string]operator.Parameter{}}, ledger: memledger.New(), bells: &bells{states: map[string]string{"db-slow": guard.AlarmOK}}}
+	r := &rig{fleet: &fleet{groups: map[string]guard.Group{}}, shelf: &shelf{values: map[string]operator.Parameter{}}, ledger: &books{Ledger: memledger.New()}, bells: &bells{states: map[string]string{"db-slow": guard.AlarmOK}}}
 	r.shelf.set(guard.ModeParameter, "act")
 	r.add("web", true)
 	r.save(t, "web", guard.State{LastSweep: before(30 * time.Second)})

@@ -21,7 +21,7 @@ func meaning(mode string) string {
 	return "not a mode: the last good value is in force, or observe if there never was one"
 }
 
-// looksMax is how often a stricter switch is tried again when somebody else turns it at the same time.
+// looksMax is how often a command looks at most when somebody else is faster to write.
 const looksMax = 3
 
 // SetMode turns the one big switch, /holdfast/mode, to act, observe or off. The switch must exist: it is created with the stack, and

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/holdfast-aws/holdfast/shared/fault"
 	"github.com/holdfast-aws/holdfast/shared/guard"
 )
 
@@ -56,6 +57,20 @@ func (d *Desk) request(ctx context.Context, w wish) (Answer, error) {
 	case !tellable(reason) || !tellable(d.o.By):
 		return Answer{}, refuse("a reason, and who asks, stand on pages and terminals: one line each, at most %d characters, none of them a control character", textMax)
 	}
+	for looks := 1; ; looks++ {
+		a, err := d.look(ctx, w, reason)
+		if !errors.Is(err, fault.Conflict) {
+			return a, err
+		}
+		if looks == looksMax {
+			return Answer{}, refuse("others ask for something of %s at the same time, and what they ask for stands: holdfast status %s shows it; nothing was changed", name, quoted(name))
+		}
+	}
+}
+
+// look reads the group and asks; fault.Conflict if somebody else has asked meanwhile, so that it is seen what is replaced.
+func (d *Desk) look(ctx context.Context, w wish, reason string) (Answer, error) {
+	kind, name := w.kind, w.name
 	f, err := d.open(ctx, name)
 	if err != nil {
 		return Answer{}, err
@@ -88,7 +103,7 @@ func (d *Desk) request(ctx context.Context, w wish) (Answer, error) {
 	if p := f.pending(); p != nil {
 		a.say("%s: replaces the %s that %s asked for at %s (%s), which no sweep has obeyed yet", name, p.Kind, p.By, stamp(p.At), p.Reason)
 	}
-	if err := d.p.Ledger.PutRequest(ctx, f.group.ARN, q); err != nil {
+	if err := d.p.Ledger.ReplaceRequest(ctx, f.group.ARN, q, f.rec.Request.ID); err != nil {
 		return Answer{}, fmt.Errorf("ask for the %s of %s: %w", kind, name, written(err))
 	}
 	a.Changed = true

@@ -217,7 +217,7 @@ func TestWhatStandsInTheWayIsSaid(t *testing.T) {
 
 // ledgerless gives the desk an empty ledger.
 func (r *rig) ledgerless() {
-	r.ledger = memledger.New()
+	r.ledger = &books{Ledger: memledger.New()}
 	r.desk = operator.New(operator.Ports{Fleet: r.fleet, Ledger: r.ledger, Policies: r.shelf, Parameters: r.shelf}, r.options())
 }
 
@@ -475,5 +475,45 @@ func TestARequestByNobodyIsRefused(t *testing.T) {
 		if got := r.asked(t, "web"); got.ID != "" {
 			t.Errorf("request %+v was stored", got)
 		}
+	}
+}
+
+func TestARequestThatComesBetweenIsNotLostWithoutAWord(t *testing.T) {
+	r := newRig(t)
+	r.held(t, nil)
+	other := guard.Request{ID: "theirs", Kind: guard.RequestHold, Reason: "in the middle of a restore", By: "kim", At: now()}
+	r.ledger.asking = func() {
+		r.ledger.asking = nil
+		must(t, r.ledger.PutRequest(t.Context(), arn("web"), other))
+	}
+	a, err := r.desk.Release(t.Context(), "web", "mended")
+	must(t, err)
+	tells(t, "lines", a.Lines, "web: replaces the hold that kim asked for at 2026-11-30 12:00:00Z (in the middle of a restore), which no sweep has obeyed yet", "asked for a release as sam")
+	if got := r.asked(t, "web"); got.Kind != guard.RequestRelease || got.By != "sam" {
+		t.Errorf("request %+v", got)
+	}
+}
+
+func TestTheSameRequestThatComesBetweenIsLeft(t *testing.T) {
+	r := newRig(t)
+	r.ledger.asking = func() {
+		must(t, r.ledger.PutRequest(t.Context(), arn("web"), guard.Request{ID: "theirs", Kind: guard.RequestHold, Reason: "bad deploy", By: "kim", At: now()}))
+	}
+	a, err := r.desk.Hold(t.Context(), "web", "bad deploy")
+	must(t, err)
+	tells(t, "lines", a.Lines, "kim has asked for this hold already", "nothing was changed")
+}
+
+func TestWhoIsNeverTheFasterOneIsTold(t *testing.T) {
+	r := newRig(t)
+	n := 0
+	r.ledger.asking = func() {
+		n++
+		must(t, r.ledger.PutRequest(t.Context(), arn("web"), guard.Request{ID: fmt.Sprint("theirs", n), Kind: guard.RequestHold, Reason: fmt.Sprint("reason ", n), By: "kim", At: now()}))
+	}
+	a, err := r.desk.Hold(t.Context(), "web", "bad deploy")
+	refused(t, err, "others ask for something of web at the same time")
+	if n != 3 || a.Changed || r.asked(t, "web").ID != "theirs3" {
+		t.Errorf("%d tries, answer %+v, request %+v", n, a, r.asked(t, "web"))
 	}
 }
