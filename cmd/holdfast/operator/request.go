@@ -55,7 +55,7 @@ func (d *Desk) request(ctx context.Context, w wish) (Answer, error) {
 	case strings.TrimSpace(d.o.By) == "":
 		return Answer{}, refuse("a %s needs the name of who asks: without one no sweep obeys it", kind)
 	case !tellable(reason) || !tellable(d.o.By):
-		return Answer{}, refuse("a reason, and who asks, stand on pages and terminals: one line each, at most %d characters, none of them a control character", textMax)
+		return Answer{}, refuse("a reason, and who asks, stand on pages and terminals: one line each, at most %d characters, something to see among them, and none of them a control character or one that cannot be seen", textMax)
 	}
 	for looks := 1; ; looks++ {
 		a, err := d.look(ctx, w, reason)
@@ -115,9 +115,19 @@ func (d *Desk) look(ctx context.Context, w wish, reason string) (Answer, error) 
 // textMax is how many characters a reason or a name may have.
 const textMax = 500
 
-// tellable says that a text can be shown as it is, on a page and on a terminal.
+// tellable says that a text can be shown as it is, on a page and on a terminal, and that there is something to see.
 func tellable(text string) bool {
-	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= textMax && strings.IndexFunc(text, unicode.IsControl) < 0
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= textMax && strings.IndexFunc(text, hidden) < 0 && strings.IndexFunc(text, visible) >= 0
+}
+
+// hidden says that a character steers how others are shown, and is not shown itself: controls, formats such as the change of direction, and
+// the separators of lines and paragraphs.
+func hidden(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
+
+// visible says that a character leaves ink. Fillers count as letters and leave none.
+func visible(r rune) bool {
+	const brailleBlank = '\u2800'
+	return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) && r != brailleBlank
 }
 
 // done says why there is nothing to ask for, "" if there is.

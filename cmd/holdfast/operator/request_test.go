@@ -304,6 +304,9 @@ func TestNamesAreQuotedForTheShell(t *testing.T) {
 func TestARequestIsRefusedIfItCannotBeShown(t *testing.T) {
 	for name, text := range map[string]string{
 		"a second line": "first\nsecond", "a terminal's escape": "red \x1b[31m", "a C1 control": "a\u009bb", "bytes that are no text": "a\xff",
+		"zero width only": "\u200b\u2060", "zero width beside letters": "bad\u200bdeploy", "another direction": "ok \u202egnp.exe", "an isolated direction": "a\u2066b",
+		"a line separator": "first\u2028second", "a paragraph separator": "first\u2029second", "a soft hyphen": "a\u00adb", "a byte order mark": "\ufeffwhy",
+		"fillers only": "\u3164\u115f", "a blank of braille": "\u2800", "a mark without a letter": "\u0301", "blanks of other widths": "\u2003\u3000.\u200b",
 		"501 characters": strings.Repeat("ä", 501),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -317,8 +320,14 @@ func TestARequestIsRefusedIfItCannotBeShown(t *testing.T) {
 		})
 	}
 	r := newRig(t)
-	_, err := r.desk.Hold(t.Context(), "web", strings.Repeat("ä", 500))
-	must(t, err)
+	for _, text := range []string{strings.Repeat("ä", 500), "設定が悪い", "e\u0301", "schlecht 🔥", "?", "a\u00a0b"} {
+		_, err := r.desk.Hold(t.Context(), "web", text)
+		must(t, err)
+	}
+	o := r.options()
+	o.By = "s\u202eam"
+	_, err := operator.New(r.ports(), o).Hold(t.Context(), "web", "why")
+	refused(t, err, "one that cannot be seen")
 }
 
 // holding is a look of the sweep 30 s ago, as the rig has it, that found a trigger.
