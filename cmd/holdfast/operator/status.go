@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -27,7 +28,7 @@ type Status struct {
 type GroupStatus struct {
 	Group string `json:"group"`
 	ARN   string `json:"arn,omitempty"`
-	// Guarded is false for a group without the opt-in tag, of an AWS service, or that does not exist.
+	// Guarded is false for a group without the opt-in tag, of an AWS service, or that does not exist or could not be read.
 	Guarded bool `json:"guarded"`
 	// Mode is watching, held, releasing, blind or off as of the last sweep; "" when no sweep has looked yet or the ledger is unread.
 	Mode string `json:"mode"`
@@ -108,8 +109,8 @@ func (s Status) Incomplete() bool {
 	return s.RegionUnread != "" || slices.ContainsFunc(s.Groups, func(g GroupStatus) bool { return len(g.Unread) > 0 })
 }
 
-// Status looks at the named groups, or at every guarded one and those that were guarded before, and writes nothing. What cannot be
-// read of one group stands in its Unread; an error is returned only when the groups could not be listed at all.
+// Status looks at the named groups, each once, or at every guarded one and those that were guarded before, and writes nothing. What cannot
+// be read of one group stands in its Unread; an error is returned only when no group could be read at all.
 func (d *Desk) Status(ctx context.Context, names []string) (Status, error) {
 	if d.p.Ledger == nil {
 		return Status{}, errNoLedger
@@ -119,7 +120,7 @@ func (d *Desk) Status(ctx context.Context, names []string) (Status, error) {
 	if err != nil {
 		s.RegionUnread = err.Error()
 	}
-	groups, err := d.listed(ctx, names)
+	groups, unread, err := d.listed(ctx, names)
 	if err != nil {
 		return Status{}, err
 	}
@@ -142,27 +143,39 @@ func (d *Desk) Status(ctx context.Context, names []string) (Status, error) {
 	for _, g := range groups {
 		s.Groups = append(s.Groups, d.groupStatus(ctx, &file{group: g, region: region, set: set}))
 	}
+	for name, cause := range unread {
+		s.Groups = append(s.Groups, GroupStatus{Group: name, Unread: []string{"the group could not be read: " + cause.Error()}})
+	}
 	slices.SortStableFunc(s.Groups, func(a, b GroupStatus) int { return strings.Compare(a.Group, b.Group) })
 	return s, nil
 }
 
-// listed reads the groups that were asked for. One that does not exist has a name and nothing else.
-func (d *Desk) listed(ctx context.Context, names []string) ([]guard.Group, error) {
+// listed reads the groups that were asked for. One that does not exist has a name and nothing else; unread are those that could not be read,
+// by name. If that is so for each, it is an error.
+func (d *Desk) listed(ctx context.Context, names []string) (found []guard.Group, unread map[string]error, err error) {
 	if len(names) == 0 {
-		return d.p.Fleet.Guarded(ctx)
+		found, err = d.p.Fleet.Guarded(ctx)
+		return found, nil, err
 	}
-	var out []guard.Group
-	for _, name := range names {
-		g, err := d.p.Fleet.Group(ctx, name)
-		if errors.Is(err, fault.Gone) {
-			g, err = guard.Group{Name: name}, nil
+	unread = map[string]error{}
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			continue
 		}
-		if err != nil {
-			return nil, err
+		g, cause := d.p.Fleet.Group(ctx, name)
+		switch {
+		case errors.Is(cause, fault.Gone):
+			found = append(found, guard.Group{Name: name})
+		case cause != nil:
+			unread[name], err = cause, cmp.Or(err, cause)
+		default:
+			found = append(found, g)
 		}
-		out = append(out, g)
 	}
-	return out, nil
+	if len(found) > 0 {
+		err = nil
+	}
+	return found, unread, err
 }
 
 // former are the groups that the Region's item knows and that are not guarded any more.

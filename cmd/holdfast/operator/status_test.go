@@ -2,6 +2,7 @@ package operator_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-aws/holdfast/cmd/holdfast/operator"
+	"github.com/holdfast-aws/holdfast/shared/fault"
 	"github.com/holdfast-aws/holdfast/shared/guard"
 	"github.com/holdfast-aws/holdfast/shared/memledger"
 	"github.com/holdfast-aws/holdfast/shared/runner"
@@ -348,5 +351,45 @@ func TestAStatusThatCannotBeWrittenIsAnError(t *testing.T) {
 	must(t, err)
 	if err := s.WriteText(full{}); err == nil {
 		t.Error("no error")
+	}
+}
+
+// oneUnread fails the read of one group.
+type oneUnread struct {
+	*fleet
+	name string
+}
+
+func (f oneUnread) Group(ctx context.Context, name string) (guard.Group, error) {
+	if name == f.name {
+		return guard.Group{}, fmt.Errorf("describe group %s: %w", name, fault.Throttled)
+	}
+	return f.fleet.Group(ctx, name)
+}
+
+func TestANamedGroupThatCannotBeReadHidesNoOther(t *testing.T) {
+	r := newRig(t)
+	p := r.ports()
+	p.Fleet = oneUnread{r.fleet, "bad"}
+	d := operator.New(p, r.options())
+	s, err := d.Status(t.Context(), []string{"web", "bad"})
+	must(t, err)
+	if len(s.Groups) != 2 || s.Groups[0].Group != "bad" || s.Groups[1].Mode != guard.Watching || len(s.Groups[1].Unread) > 0 || !s.Incomplete() {
+		t.Fatalf("status %+v", s)
+	}
+	var text strings.Builder
+	must(t, s.WriteText(&text))
+	tells(t, "status", []string{text.String()}, "web    watching", "bad: the group could not be read: describe group bad: throttled")
+	if s, err := d.Status(t.Context(), []string{"bad", "bad"}); !errors.Is(err, fault.Throttled) {
+		t.Errorf("no group could be read: %+v, %v", s, err)
+	}
+}
+
+func TestAGroupThatIsNamedTwiceIsShownOnce(t *testing.T) {
+	r := newRig(t)
+	s, err := r.desk.Status(t.Context(), []string{"web", "wbe", "web", "wbe"})
+	must(t, err)
+	if len(s.Groups) != 2 || s.Groups[0].Group != "wbe" || s.Groups[1].Group != "web" {
+		t.Errorf("groups %+v", s.Groups)
 	}
 }
