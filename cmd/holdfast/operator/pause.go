@@ -57,13 +57,22 @@ func (d *Desk) turn(ctx context.Context, looks int, choose func(now string) stri
 			return Answer{}, err
 		}
 		if seen.Version == 0 {
-			return Answer{}, refuse("%s does not exist: Holdfast is not deployed in this account and Region, or the switch was deleted and reads as observe", guard.ModeParameter)
+			return Answer{}, refuse("%s does not exist: Holdfast is not deployed in this account and Region, or the switch was deleted and reads as observe; this makes it again:\n  "+
+				"aws ssm put-parameter --type String --name %s --allowed-pattern '%s' --value %s", guard.ModeParameter, guard.ModeParameter, guard.ModePattern, wanted(choose))
 		}
 		a, err := d.set(ctx, choose(seen.Value), seen)
 		if looks--; looks == 0 || !errors.As(err, new(meanwhileError)) {
 			return a, err
 		}
 	}
+}
+
+// wanted is the mode to make the switch with when it does not exist: never a looser one than it reads as.
+func wanted(choose func(now string) string) string {
+	if mode := choose(guard.ModeObserve); mode != guard.ModeAct {
+		return mode
+	}
+	return guard.ModeObserve
 }
 
 // set turns the switch from what was seen to a mode.

@@ -95,12 +95,18 @@ func TestTheSwitchIsNeitherCreatedNorMisspelt(t *testing.T) {
 	_, err := r.desk.SetMode(t.Context(), "on")
 	refused(t, err, `mode "on", want act, observe or off`)
 	delete(r.shelf.values, guard.ModeParameter)
-	for _, turn := range []func() (operator.Answer, error){
-		func() (operator.Answer, error) { return r.desk.SetMode(t.Context(), "off") },
-		func() (operator.Answer, error) { return r.desk.Pause(t.Context()) },
+	for _, c := range []struct {
+		turn  func() (operator.Answer, error)
+		value string
+	}{
+		{func() (operator.Answer, error) { return r.desk.SetMode(t.Context(), "off") }, "off"},
+		{func() (operator.Answer, error) { return r.desk.SetMode(t.Context(), "observe") }, "observe"},
+		{func() (operator.Answer, error) { return r.desk.SetMode(t.Context(), "act") }, "observe"},
+		{func() (operator.Answer, error) { return r.desk.Pause(t.Context()) }, "observe"},
 	} {
-		_, err := turn()
+		_, err := c.turn()
 		refused(t, err, "/holdfast/mode does not exist")
+		refused(t, err, "\n  aws ssm put-parameter --type String --name /holdfast/mode --allowed-pattern '^(act|observe|off)$' --value "+c.value)
 	}
 	if r.shelf.puts != 0 {
 		t.Error("it was created")
