@@ -33,7 +33,11 @@ import (
 )
 
 // surroundings are the flags that every command against AWS has; by is nil for one that asks for nothing.
-type surroundings struct{ stateTable, by *string }
+type surroundings struct {
+	stateTable, by *string
+	// flags are where they came from.
+	flags *flag.FlagSet
+}
 
 // needs says what every command against AWS takes from its surroundings.
 func needs() string {
@@ -42,7 +46,7 @@ func needs() string {
 }
 
 func tableFlag(fs *flag.FlagSet) surroundings {
-	return surroundings{stateTable: fs.String("state-table", os.Getenv(config.EnvStateTable), "`name` or ARN of the state table; preset by "+config.EnvStateTable)}
+	return surroundings{flags: fs, stateTable: fs.String("state-table", os.Getenv(config.EnvStateTable), "`name` or ARN of the state table; preset by "+config.EnvStateTable)}
 }
 
 func surroundingFlags(fs *flag.FlagSet) surroundings {
@@ -95,7 +99,7 @@ func (u surroundings) desk(ctx context.Context) (*operator.Desk, error) {
 		if err != nil {
 			return nil, err
 		}
-		ports.Ledger = stateTable{memory, *u.stateTable, sdk.Region}
+		ports.Ledger = stateTable{memory, *u.stateTable, sdk.Region, u.tableFrom()}
 	}
 	o := operator.Options{Now: now, NewID: func() string { return rand.Text()[:8] }, SweepInterval: interval}
 	if u.by != nil {
@@ -117,12 +121,24 @@ func noCredentials(err error) error {
 // stateTable is the ledger with an error that names the table when there is none.
 type stateTable struct {
 	operator.Ledger
-	table, region string
+	// from is the flag or the variable that named the table.
+	table, region, from string
+}
+
+// tableFrom is what named the state table.
+func (u surroundings) tableFrom() string {
+	from := config.EnvStateTable
+	u.flags.Visit(func(f *flag.Flag) {
+		if f.Name == "state-table" {
+			from = "--state-table"
+		}
+	})
+	return from
 }
 
 func (t stateTable) named(err error) error {
 	if errors.Is(err, fault.Gone) {
-		return fmt.Errorf("state table %q does not exist in %s (%s)", t.table, t.region, config.EnvStateTable)
+		return fmt.Errorf("state table %q does not exist in %s (%s)", t.table, t.region, t.from)
 	}
 	return err
 }

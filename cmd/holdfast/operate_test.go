@@ -202,8 +202,10 @@ func TestASweepObeysWhatAPersonAskedFor(t *testing.T) {
 
 func TestErrorsOfAWSAreToldWithWhatToDo(t *testing.T) {
 	newRegion(t)
-	does(t, exitNo, []string{"status", "--state-table", "elsewhere"}, "what the groups share could not be read: ", `shop/web: could not be read: state table "elsewhere" does not exist in us-east-1 (HOLDFAST_STATE_TABLE)`)
-	does(t, exitUsage, []string{"hold", groupName, "--reason", "why", "--state-table", "elsewhere"}, `holdfast hold: state table "elsewhere" does not exist in us-east-1 (HOLDFAST_STATE_TABLE)`)
+	does(t, exitNo, []string{"status", "--state-table", "elsewhere"}, "what the groups share could not be read: ", `shop/web: could not be read: state table "elsewhere" does not exist in us-east-1 (--state-table)`)
+	does(t, exitUsage, []string{"hold", groupName, "--reason", "why", "--state-table", "elsewhere"}, `holdfast hold: state table "elsewhere" does not exist in us-east-1 (--state-table)`)
+	t.Setenv("HOLDFAST_STATE_TABLE", "nowhere")
+	does(t, exitUsage, []string{"hold", groupName, "--reason", "why"}, `state table "nowhere" does not exist in us-east-1 (HOLDFAST_STATE_TABLE)`)
 	does(t, exitUsage, []string{"hold", groupName, "--reason", "why", "--state-table", ""}, "set HOLDFAST_STATE_TABLE or --state-table")
 	does(t, exitNo, []string{"hold", "shop/wbe", "--reason", "why"}, `no Auto Scaling group "shop/wbe"`)
 	does(t, exitNo, []string{"status", "shop/wbe"}, "shop/wbe: no Auto Scaling group of this name")
