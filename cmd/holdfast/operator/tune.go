@@ -66,7 +66,7 @@ func (d *Desk) Tune(ctx context.Context, t Tuning) (Answer, error) {
 		a.Changed = true
 		a.say("%s: written as version %d, in force from the next sweep, at the latest in %s", layer, version, d.o.SweepInterval)
 	}
-	differences(&a, changed, before, after)
+	differences(&a, changed, d.inForce(f, before), d.inForce(f, after))
 	if len(stale) > 0 {
 		a.warn("%s is still invalid, so of its content only the mode is in force, because it is stricter; bad before this change: %s%s", layer, strings.Join(told(stale), "; "), f.remedy(stale))
 	}
@@ -106,31 +106,10 @@ func bare(rule string) string {
 	return strings.TrimSuffix(rule, "; its last good content stays in force")
 }
 
-// ceilings refuses a limit that was just set above the ceiling of the group as it is now: it would be clamped and paged at every
-// sweep. A limit from another layer is not this command's business.
-func (d *Desk) ceilings(f *file, p guard.Policy, settings []Setting) error {
-	l := d.limits(f, p)
-	for _, c := range []struct {
-		key         string
-		have, limit int
-	}{
-		{"max_in_flight", p.MaxInFlight, l.InFlightMax},
-		{"marks_per_10_minutes", p.MarksPer10Minutes, l.TenMinutesMax},
-		{"marks_per_hour", p.MarksPerHour, l.HourMax},
-		{"marks_per_day", p.MarksPerDay, l.DayMax},
-	} {
-		set := slices.ContainsFunc(settings, func(s Setting) bool { return s.Key == c.key && s.Raw != nil })
-		if set && c.have > c.limit {
-			return refuse("%s: %d is above the compiled ceiling of %d for this group of %s; nothing was written", c.key, c.have, c.limit, guard.Counted(len(f.group.Members), "member"))
-		}
-	}
-	return nil
-}
-
 // differences tells for each changed key what was in force and what is.
-func differences(a *Answer, changed []string, before, after guard.Resolution) {
-	was, now := map[string]Effective{}, effective(after)
-	for _, e := range effective(before) {
+func differences(a *Answer, changed []string, before, now []Effective) {
+	was := map[string]Effective{}
+	for _, e := range before {
 		was[e.Key] = e
 	}
 	for _, key := range changed {
@@ -153,7 +132,7 @@ func (d *Desk) show(a *Answer, f *file, r guard.Resolution) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "KEY\tVALUE\tFROM") // a strings.Builder takes everything
-	for _, e := range effective(r) {
+	for _, e := range d.inForce(f, r) {
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", e.Key, e.Value, e.From)
 	}
 	_ = w.Flush()

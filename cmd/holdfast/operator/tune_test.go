@@ -177,6 +177,26 @@ func TestALimitOfALowerLayerAboveItsCeilingDoesNotBlockOtherKeys(t *testing.T) {
 	must(t, err)
 }
 
+func TestALimitThatIsClampedIsShownAsASweepTakesIt(t *testing.T) {
+	r := newRig(t)
+	r.shelf.set(guard.LayerDefaults, `{"marks_per_hour":50,"marks_per_day":8,"max_in_flight":7,"region_marks_per_hour":6}`)
+	r.shelf.set(webLayer, `{"max_in_flight":1}`)
+	a, err := r.tune(t)
+	must(t, err)
+	all := strings.Join(strings.Fields(strings.Join(a.Lines, "\n")), " ")
+	for _, row := range []string{
+		"marks_per_hour 3 /holdfast/defaults says 50, clamped to the compiled ceiling for 4 members", "marks_per_day 8 /holdfast/defaults region_marks_per_hour",
+		"max_in_flight 1 /holdfast/groups/web marks_per_10_minutes",
+	} {
+		if !strings.Contains(all, row) {
+			t.Errorf("the table has no %q:\n%s", row, strings.Join(a.Lines, "\n"))
+		}
+	}
+	a, err = r.tune(t, "max_in_flight=")
+	must(t, err)
+	tells(t, "lines", a.Lines, "  max_in_flight: 1 (/holdfast/groups/web) -> 1 (/holdfast/defaults says 7, clamped to the compiled ceiling for 4 members)")
+}
+
 func TestAnInvalidDocumentCanBeMended(t *testing.T) {
 	r := newRig(t)
 	r.shelf.set(webLayer, `{"quiet_seconds":"6O","mode":"observe","typo":1}`)
