@@ -34,10 +34,10 @@ func (d *Desk) alarms(ctx context.Context, a *Answer, settings []Setting) {
 		switch r := found[dep.Alarm]; r.State {
 		case guard.AlarmOK, guard.AlarmRed:
 		case guard.AlarmMissing:
-			a.warn("dependencies: alarm %q does not exist in this account and Region: %s", dep.Alarm, unknownMeans(dep))
+			a.warn("dependencies: alarm %q does not exist in this account and Region: %s", dep.Alarm, unknownMeans(dep, "marks wait and nothing is released"))
 		case guard.AlarmNoData:
 			if dep.Missing != guard.MissingOK {
-				a.warn("dependencies: alarm %q has no data (INSUFFICIENT_DATA): %s", dep.Alarm, unknownMeans(dep))
+				a.warn("dependencies: alarm %q has no data (INSUFFICIENT_DATA): %s", dep.Alarm, unknownMeans(dep, "nothing is released, and a mark says that it was made without"))
 			}
 		default:
 			unread, detail = append(unread, dep.Alarm), r.Detail
@@ -48,10 +48,10 @@ func (d *Desk) alarms(ctx context.Context, a *Answer, settings []Setting) {
 	}
 }
 
-// unknownMeans is what a dependency does while its state is not known.
-func unknownMeans(dep guard.Dependency) string {
+// unknownMeans is what a dependency does while its state is not known. Without data marks go on, as the design has it.
+func unknownMeans(dep guard.Dependency, hard string) string {
 	if dep.Kind == guard.DependencySoft {
 		return "it is soft, so that is reported and keeps nothing waiting"
 	}
-	return "while its state is not known, marks wait and nothing is released"
+	return "while its state is not known, " + hard
 }

@@ -12,7 +12,7 @@ func TestAnAlarmThatDoesNotExistOrHasNoDataIsToldWithWhatItDoes(t *testing.T) {
 	for _, c := range []struct{ name, deps, says string }{
 		{"a slip of the keyboard", `[{"alarm":"no-such","kind":"hard"}]`, `alarm "no-such" does not exist in this account and Region: while its state is not known, marks wait and nothing is released`},
 		{"it is missing even if missing data reads as ok", `[{"alarm":"no-such","kind":"hard","missing":"ok"}]`, `alarm "no-such" does not exist`},
-		{"no data", `[{"alarm":"new","kind":"hard"}]`, `alarm "new" has no data (INSUFFICIENT_DATA): while its state is not known, marks wait and nothing is released`},
+		{"no data", `[{"alarm":"new","kind":"hard"}]`, `alarm "new" has no data (INSUFFICIENT_DATA): while its state is not known, nothing is released, and a mark says that it was made without`},
 		{"no data reads as ok", `[{"alarm":"new","kind":"hard","missing":"ok"}]`, ""},
 		{"soft", `[{"alarm":"no-such","kind":"soft"}]`, `alarm "no-such" does not exist in this account and Region: it is soft, so that is reported and keeps nothing waiting`},
 		{"all is well", `[{"alarm":"db-slow","kind":"hard"},{"alarm":"red","kind":"hard"}]`, ""},

@@ -206,6 +206,11 @@ func (d *Desk) prospects(a *Answer, f *file, w wish) {
 		a.say("it takes the place of the quiet time only: a trigger that is still true, the restores, the wait after HealthCheck and the budget stay as they are")
 	}
 	a.say("to watch it: holdfast status %s", quoted(name))
+	if looked := f.rec.Looked; kind == guard.RequestRelease && looked.At == f.rec.State.LastSweep {
+		for _, alarm := range looked.Unknown {
+			a.warn("%s", unknownLine(alarm))
+		}
+	}
 	if msg := f.readError(); msg != "" {
 		a.warn("the policy cannot be read, so the mode is not certain: %s", msg)
 	}

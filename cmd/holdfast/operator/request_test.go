@@ -412,6 +412,23 @@ func TestAForcedReleaseSaysWhatItDoesAndCannotPass(t *testing.T) {
 	tells(t, "warnings", a.Warnings, "hard dependency db is in ALARM: nothing is released while that is so")
 }
 
+func TestAReleaseWarnsOfADependencyWhoseStateIsNotKnown(t *testing.T) {
+	const waits = "the state of the hard dependency typo is not known"
+	for _, c := range []struct {
+		at    guard.Instant
+		warns bool
+	}{{before(30 * time.Second), true}, {before(time.Hour), false}} {
+		r := newRig(t)
+		r.held(t, nil)
+		r.sawLast(t, runner.Looked{At: c.at, Unknown: []string{"typo"}})
+		a, err := r.desk.Release(t.Context(), "web", "why")
+		must(t, err)
+		if got := strings.Contains(strings.Join(a.Warnings, "\n"), waits); got != c.warns {
+			t.Errorf("a look at %v: warnings %q, want the dependency named: %v", c.at, a.Warnings, c.warns)
+		}
+	}
+}
+
 func TestAForcedReleaseMayFollowAPlainOne(t *testing.T) {
 	for name, c := range map[string]struct {
 		hold  func(*guard.Hold)

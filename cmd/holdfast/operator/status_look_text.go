@@ -51,7 +51,7 @@ func triggerLine(t guard.Trigger) string {
 
 // unknownLine tells what an alarm keeps from happening while its state is not known.
 func unknownLine(alarm string) string {
-	return fmt.Sprintf("the state of the hard dependency %s is not known (no data, no such alarm, or unreadable): nothing is released until it is", alarm)
+	return fmt.Sprintf("the state of the hard dependency %s is not known (no data, no such alarm, or unreadable): nothing is released until it is, and unless it only lacks data no member is marked", alarm)
 }
 
 // deferralText is a reason with the numbers that were compared.

@@ -245,7 +245,7 @@ func TestStatusSaysWhatIsUnusual(t *testing.T) {
 		{"a dependency whose state is not known", func(t *testing.T, r *rig) {
 			r.save(t, "web", guard.State{LastSweep: before(time.Second)})
 			r.sawLast(t, runner.Looked{At: before(time.Second), Unknown: []string{"typo"}})
-		}, []string{"web: the state of the hard dependency typo is not known (no data, no such alarm, or unreadable): nothing is released until it is"}},
+		}, []string{"web: the state of the hard dependency typo is not known (no data, no such alarm, or unreadable): nothing is released until it is, and unless it only lacks data no member is marked"}},
 		{"reasons of another look", func(t *testing.T, r *rig) {
 			r.held(t, nil)
 			r.sawLast(t, runner.Looked{At: before(5 * time.Hour), Triggers: []guard.Trigger{{Cause: guard.CauseOnset}}})
