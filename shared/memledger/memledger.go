@@ -250,8 +250,8 @@ func (l *Ledger) PutRequest(ctx context.Context, groupARN string, q guard.Reques
 		if err := alive(ctx, "put request"); err != nil {
 			return err
 		}
-		if q.ID == "" {
-			return fmt.Errorf("put request: %w: no id", fault.Refused)
+		if groupARN == "" || q.ID == "" || q.By == "" || q.Kind != guard.RequestHold && q.Kind != guard.RequestRelease {
+			return fmt.Errorf("put request: %w: no group, id, kind or nobody who asks", fault.Refused)
 		}
 		content, err := l.keep("request", q)
 		if err != nil {

@@ -277,7 +277,11 @@ func request(c check) {
 		}
 	}
 	same(t, "after the delete", mustLoad(t, s, GroupA), Record(1))
-	wantFault(t, s.PutRequest(ctx, GroupA, guard.Request{Kind: "hold"}), fault.Refused)
+	for _, bad := range []guard.Request{
+		{Kind: guard.RequestHold, By: "somebody"}, {ID: "r", Kind: guard.RequestHold}, {ID: "r", By: "somebody"}, {ID: "r", Kind: "wait", By: "somebody"},
+	} {
+		wantFault(t, s.PutRequest(ctx, GroupA, bad), fault.Refused)
+	}
 }
 
 func pastDeadline(c check) {
