@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -115,8 +114,10 @@ func (k *look) obey() {
 		k.note("an operator's hold by %s: %s", r.By, r.Reason)
 	case r.Kind == RequestRelease && h != nil && At(r.At).add(requestSkew) < min(h.Since, k.now):
 		k.note("release asked for by %s at %s is older than this hold: it was for another one", r.By, clock(At(r.At)))
+	case r.Kind == RequestRelease && strings.TrimSpace(r.By) == "":
+		k.note("a release without the name of who asks is not obeyed: the hold stays")
 	case r.Kind == RequestRelease && h != nil:
-		h.ReleaseBy = cmp.Or(strings.TrimSpace(r.By), "somebody without a name") // it also says that a release was asked for
+		h.ReleaseBy = r.By
 		if r.Force && !h.Paced {
 			h.Forced = true
 			for i := range k.views {

@@ -2,7 +2,6 @@ package guard_test
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -481,12 +480,15 @@ func TestWhatAReleaseWaitsForIsToldWhileADependencyIsUnknown(t *testing.T) {
 	}
 }
 
-func TestAReleaseByNobodyIsARelease(t *testing.T) {
-	for _, by := range []string{"", "  "} {
-		f := held(t)
-		f.Heal(0, 1)
-		f.Ask("1", guard.RequestRelease)
-		f.In.Request.By = by
-		want(t, "a request by "+strconv.Quote(by), f.Sweeps(5).Mode, guard.Watching)
+func TestAReleaseByNobodyReleasesNothing(t *testing.T) {
+	for _, force := range []bool{false, true} {
+		for by, mode := range map[string]string{"": guard.Held, "  ": guard.Held, "sam": guard.Watching} {
+			f := held(t)
+			f.Heal(0, 1)
+			f.Ask("1", guard.RequestRelease)
+			f.In.Request.By, f.In.Request.Force = by, force
+			want(t, fmt.Sprintf("asked by %q, force %v", by, force), f.Sweeps(5).Mode, mode)
+			want(t, "forced", fmt.Sprint(f.In.State.Hold != nil && f.In.State.Hold.Forced), "false")
+		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 const (
 	lookedDeferredMax = 200
 	lookedTriggersMax = 50
-	lookedUnknownMax  = 50
 	lookedTextMax     = 300
 )
 
@@ -27,7 +26,7 @@ type Looked struct {
 	// most 50 are kept, and of each text 300 bytes.
 	Deferred []guard.Deferral     `json:"deferred,omitempty"`
 	LeftOut  map[guard.Reason]int `json:"left_out,omitempty"`
-	// Unknown are the hard dependencies whose state was not known: nothing is released meanwhile. At most 50 are kept.
+	// Unknown are the hard dependencies whose state was not known: nothing is released meanwhile. A policy has 50 at most.
 	Unknown []string `json:"unknown,omitempty"`
 }
 
@@ -37,7 +36,7 @@ func lookedAt(v guard.Verdict) Looked {
 	if len(v.Triggers)+len(v.Deferred)+len(v.Unknown)+v.Members.Bad == 0 && v.State.Hold == nil {
 		return Looked{}
 	}
-	out := Looked{At: v.State.LastSweep, Unknown: v.Unknown[:min(len(v.Unknown), lookedUnknownMax)]}
+	out := Looked{At: v.State.LastSweep, Unknown: v.Unknown}
 	for _, t := range v.Triggers[:min(len(v.Triggers), lookedTriggersMax)] {
 		t.Text = shortened(t.Text)
 		out.Triggers = append(out.Triggers, t)

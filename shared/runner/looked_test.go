@@ -144,3 +144,18 @@ func TestALongTextOfADeferralIsCut(t *testing.T) {
 		t.Errorf("the record has %+v", d)
 	}
 }
+
+func TestTheRecordKeepsAllUnknownDependenciesOfWhichAPolicyTakesFifty(t *testing.T) {
+	for n, want := range map[int]int{49: 49, 50: 50, 51: 0} {
+		b, g := quiet(t, 4)
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(`{"alarm":"typo-%02d","kind":"hard"}`, i))
+		}
+		g.Policy = `{"dependencies":[` + strings.Join(all, ",") + `]}`
+		b.tick(t)
+		if got := len(b.looked(t, g).Unknown); got != want {
+			t.Errorf("of %d the record has %d, want %d", n, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -38,12 +39,21 @@ func TestAParameterThatNobodyReadsIsToldOnceAfterTenMinutes(t *testing.T) {
 	if len(b.Pages) != 0 {
 		t.Fatalf("told before its group can be there: %+v", b.Pages)
 	}
+	want := 0
+	for b.Now.Sub(at) < 12*time.Minute { // seen first a minute after at
+		if b.tick(t); b.Now.Sub(at) >= 11*time.Minute {
+			want = 1
+		}
+		if n := len(b.Pages); n != want {
+			t.Fatalf("%s after the beginning: %d pages, want %d", b.Now.Sub(at), n, want)
+		}
+	}
 	b.ticks(t, 60)
 	p := b.pages(guard.PageConfig)
 	if len(p) != 1 || p[0].Subject != name || p[0].Group != "wbe" || p[0].Urgent || !strings.HasPrefix(p[0].Text, name+" is read by no sweep") {
 		t.Fatalf("pages %+v, want it once", b.Pages)
 	}
-	if want := ":parameter" + name; !strings.HasPrefix(p[0].GroupARN, "arn:aws:ssm:") || !strings.HasSuffix(p[0].GroupARN, want) {
+	if suffix := ":parameter" + name; !strings.HasPrefix(p[0].GroupARN, "arn:aws:ssm:") || !strings.HasSuffix(p[0].GroupARN, suffix) {
 		t.Errorf("ARN %s, want the parameter's", p[0].GroupARN)
 	}
 	b.Others = nil
@@ -92,6 +102,19 @@ func TestNothingIsAStrayWhilePoliciesOrTheRegionCannotBeRead(t *testing.T) {
 		}
 		if slices.ContainsFunc(b.Pages, func(n runner.Notice) bool { return n.Subject == "/holdfast/groups/wbe" }) {
 			t.Errorf("%s fails: told all the same", op)
+		}
+	}
+}
+
+func TestOfManyStraysTheFirstFiftyAreTold(t *testing.T) {
+	for n, want := range map[int]int{49: 49, 50: 50, 51: 50} {
+		b, _ := quiet(t, 4)
+		for i := range n {
+			b.Others = append(b.Others, fmt.Sprintf("/holdfast/groups/gone-%02d", i))
+		}
+		b.ticks(t, 13)
+		if got := len(b.pages(guard.PageConfig)); got != want {
+			t.Errorf("of %d strays %d are told, want %d", n, got, want)
 		}
 	}
 }
